@@ -1,0 +1,103 @@
+"""What every client API gives the exchange. A new API is one module that fulfils ``Api``; nothing else changes.
+
+All functions are pure: bytes in, immutable values or bytes out, or one of the two errors below; nothing else is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from vsr_hallucination.detection.types import Grounding
+
+
+class RequestUnreadable(ValueError):
+    """The request body is not a request of this API. The message holds no request text."""
+
+
+class ResponseUnreadable(ValueError):
+    """The response body is not a response of this API. The message holds no response text."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestView:
+    """What the filter needs of a request: ``prompt`` is all text of the last user message."""
+
+    model: str | None
+    prompt: str
+    grounding: Grounding
+    stream: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPart:
+    """Where one text part of an answer stands: ``answer.text[start:end]`` is the string at JSON path ``path``."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The text of one choice: its text parts joined. ``index`` is the choice's own ``index``, not its position."""
+
+    index: int
+    text: str
+    parts: tuple[AnswerPart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseView:
+    """``error``: the body is an error object inside a 2xx (row 1 of the state table). ``incomplete``: cut by a limit."""
+
+    answers: tuple[Answer, ...]
+    error: bool = False
+    incomplete: bool = False
+
+
+class StreamAssembler(Protocol):
+    """Reads an event stream on the side. Fed the (decoded) bytes in any chunking; never raises."""
+
+    def feed(self, data: bytes) -> None: ...
+
+    def end(self) -> None:
+        """The byte stream has ended: what an unfinished last event holds is read."""
+
+    @property
+    def terminal(self) -> bool:
+        """A terminal event has been seen ([DONE], or every started choice finished and the stream ended)."""
+
+    @property
+    def failed(self) -> bool:
+        """An error event was seen: row 1, no observation."""
+
+    @property
+    def too_large(self) -> bool:
+        """The assembled text went over the limit: the answer cannot be checked."""
+
+    @property
+    def unreadable(self) -> bool:
+        """Something that should be an event of this API could not be read: never clean."""
+
+    def view(self) -> ResponseView: ...
+
+
+class Api(Protocol):
+    """One client API."""
+
+    @property
+    def name(self) -> str: ...
+
+    def read_request(self, body: bytes) -> RequestView: ...
+
+    def read_response(self, body: bytes) -> ResponseView: ...
+
+    def assembler(self, limit: int) -> StreamAssembler: ...
+
+    def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
+        """Put a notice in front of the first text part of each named choice (by ``index``); all other bytes stay."""
+
+    def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
+        """An error object of this API, JSON, UTF-8 (content type application/json)."""

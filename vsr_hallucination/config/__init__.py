@@ -1,0 +1,1 @@
+"""The configuration: schema, loading, cross-checks. Immutable objects come out."""

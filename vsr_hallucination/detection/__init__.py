@@ -1,0 +1,1 @@
+"""Windows, batching, detector backends, the explainer, the fact-check classifier."""

@@ -1,0 +1,1 @@
+"""Measuring detectors and models, abstention included."""

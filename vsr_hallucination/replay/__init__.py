@@ -1,0 +1,1 @@
+"""The audit record, its redaction, and the stores that keep it."""

@@ -1,0 +1,1 @@
+"""Recipe and decision selection from request-stage signals."""

@@ -1,0 +1,1 @@
+"""The gRPC service and the admin HTTP service: the only place with I/O on the answer's path."""

@@ -1,0 +1,1 @@
+"""Envoy ext_proc messages: our protobuf subset, header maps, replies and mutations."""
