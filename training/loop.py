@@ -1,0 +1,180 @@
+"""A small training loop for two cores: token-budget batches, bf16 autocast, resumable checkpoints."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One encoded row. ``labels``: one class (sequence models) or one per token, -100 = not trained on."""
+
+    input_ids: tuple[int, ...]
+    token_types: tuple[int, ...]
+    labels: tuple[int, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """Hyperparameters of one run. ``batch_tokens`` bounds padded tokens in a batch."""
+
+    name: str
+    learning_rate: float = 2e-4
+    epochs: int = 1
+    batch_tokens: int = 4096
+    warmup: float = 0.06
+    weight_decay: float = 0.01
+    seed: int = 20
+    threads: int = 2
+    checkpoint_every: int = 50
+
+
+def batches(examples: Sequence[Example], batch_tokens: int, rng: random.Random) -> list[list[int]]:
+    """Index batches of similar length, each at most ``batch_tokens`` padded tokens, in random order."""
+    noisy = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids) + rng.random() * 8)
+    result: list[list[int]] = []
+    current: list[int] = []
+    longest = 0
+    for index in noisy:
+        longest = max(longest, len(examples[index].input_ids))
+        if current and longest * (len(current) + 1) > batch_tokens:
+            result.append(current)
+            current, longest = [], len(examples[index].input_ids)
+        current.append(index)
+    if current:
+        result.append(current)
+    rng.shuffle(result)
+    return result
+
+
+def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
+    """Right-padded tensors: input_ids, token_type_ids, attention_mask (batch, length), labels, weights."""
+    longest = max(len(example.input_ids) for example in examples)
+    per_token = len(examples[0].labels) > 1
+
+    def padded(values: Sequence[int], fill: int) -> list[int]:
+        return [*values, *([fill] * (longest - len(values)))]
+
+    return {
+        "input_ids": torch.tensor([padded(e.input_ids, 0) for e in examples]),
+        "token_type_ids": torch.tensor([padded(e.token_types, 0) for e in examples]),
+        "attention_mask": torch.tensor([padded([1] * len(e.input_ids), 0) for e in examples]),
+        "labels": torch.tensor([padded(e.labels, -100) if per_token else e.labels[0] for e in examples]),
+        "weights": torch.tensor([e.weight for e in examples]),
+    }
+
+
+def train(
+    model: nn.Module,
+    examples: Sequence[Example],
+    recipe: Recipe,
+    directory: Path,
+    class_weights: Sequence[float] | None = None,
+    evaluate: Callable[[nn.Module], str] | None = None,
+) -> None:
+    """Trains in place; continues from ``directory/checkpoint.pt`` if a run was interrupted there."""
+    torch.set_num_threads(recipe.threads)
+    directory.mkdir(parents=True, exist_ok=True)
+    schedule: list[list[int]] = []
+    for epoch in range(recipe.epochs):
+        schedule += batches(examples, recipe.batch_tokens, random.Random(recipe.seed + epoch))
+    torch.manual_seed(recipe.seed)
+    decayed = [p for p in model.parameters() if p.ndim > 1]
+    plain = [p for p in model.parameters() if p.ndim <= 1]
+    optimizer = torch.optim.AdamW(
+        [{"params": decayed, "weight_decay": recipe.weight_decay}, {"params": plain, "weight_decay": 0.0}],
+        lr=recipe.learning_rate,
+    )
+    warm = max(1, int(recipe.warmup * len(schedule)))
+
+    def factor(step: int) -> float:
+        return min((step + 1) / warm, max(0.02, (len(schedule) - step) / max(1, len(schedule) - warm)))
+
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+    checkpoint = directory / "checkpoint.pt"
+    start = 0
+    if checkpoint.is_file():
+        state: dict[str, Any] = torch.load(checkpoint, weights_only=True)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        scheduler.load_state_dict(state["scheduler"])
+        start = int(state["step"])
+        torch.set_rng_state(state["rng"])
+    weights = None if class_weights is None else torch.tensor(list(class_weights))
+    loss_function = nn.CrossEntropyLoss(weight=weights, reduction="none", ignore_index=-100)
+    model.train()
+    running = 0.0
+    progress = tqdm(range(start, len(schedule)), initial=start, total=len(schedule), desc=recipe.name, mininterval=15)
+    for step in progress:
+        batch = collate([examples[i] for i in schedule[step]])
+        labels, row_weights = batch.pop("labels"), batch.pop("weights")
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = model(**batch).logits
+        losses = loss_function(logits.float().view(-1, logits.shape[-1]), labels.view(-1)).view(labels.shape)
+        if labels.ndim == 2:
+            # Mean per row first: a long answer must not outweigh ten short ones.
+            counted = (labels != -100).sum(1).clamp(min=1)
+            losses = losses.sum(1) / counted.sqrt() / 6.0
+        loss = (losses * row_weights).mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        scheduler.step()
+        optimizer.zero_grad(set_to_none=True)
+        running = 0.97 * running + 0.03 * float(loss) if step > start else float(loss)
+        progress.set_postfix(loss=f"{running:.4f}", refresh=False)
+        if (step + 1) % recipe.checkpoint_every == 0:
+            _save(checkpoint, model, optimizer, scheduler, step + 1)
+        if evaluate is not None and (step + 1) % (recipe.checkpoint_every * 5) == 0:
+            model.eval()
+            tqdm.write(f"step {step + 1}: {evaluate(model)}")
+            model.train()
+    _save(checkpoint, model, optimizer, scheduler, len(schedule))
+    model.eval()
+
+
+def _save(path: Path, model: nn.Module, optimizer: Any, scheduler: Any, step: int) -> None:
+    partial = path.with_suffix(".partial")
+    torch.save(
+        {
+            "model": model.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "scheduler": scheduler.state_dict(),
+            "rng": torch.get_rng_state(),
+            "step": step,
+        },
+        partial,
+    )
+    partial.replace(path)
+
+
+def predict(model: nn.Module, examples: Sequence[Example], batch_tokens: int = 8192) -> list[Tensor]:
+    """Logits per example, fp32: (classes,) for sequence models, (tokens, classes) for token models."""
+    order = sorted(range(len(examples)), key=lambda i: len(examples[i].input_ids))
+    results: dict[int, Tensor] = {}
+    model.eval()
+    start = 0
+    with torch.inference_mode():
+        while start < len(order):
+            end = start + 1
+            while end < len(order) and len(examples[order[end]].input_ids) * (end + 1 - start) <= batch_tokens:
+                end += 1
+            chosen = order[start:end]
+            batch = collate([examples[i] for i in chosen])
+            batch.pop("labels")
+            batch.pop("weights")
+            logits = model(**batch).logits.float()
+            for row, index in enumerate(chosen):
+                value = logits[row]
+                results[index] = value[: len(examples[index].input_ids)] if value.ndim == 2 else value
+            start = end
+    return [results[i] for i in range(len(examples))]
