@@ -1,0 +1,335 @@
+"""Drives exchanges: one ext_proc stream each. Reads messages, feeds the exchange, carries out its orders.
+
+The exchange has no I/O; everything here has nothing else. One lock a stream keeps what is fed and what is sent in
+order, whoever brings it: the reader, the fact-check task, the check task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+import grpc.aio
+
+from vsr_hallucination.config.schema import Config
+from vsr_hallucination.detection.types import CheckResult, GateResult, Reason
+from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
+from vsr_hallucination.replay.record import Record
+from vsr_hallucination.server import work
+from vsr_hallucination.server.runtime import Lease, RuntimeSlot
+from vsr_hallucination.wire import codec
+from vsr_hallucination.wire.messages import Continue, Immediate, Message, Reply
+
+log = logging.getLogger(__name__)
+
+SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
+# Above this, reading, parsing or rewriting a body would hold the event loop (and every SSE stream) for too long.
+LARGE = 256 << 10
+
+T = TypeVar("T")
+
+
+class Machine(Protocol):
+    """What the service drives: ``vsr_hallucination.exchange.Exchange``."""
+
+    @property
+    def finished(self) -> bool: ...
+
+    def receive(self, message: Message, at: float) -> Sequence[Order]: ...
+
+    def gated(self, result: GateResult, at: float) -> Sequence[Order]: ...
+
+    def checked(self, results: tuple[CheckResult, ...], at: float) -> Sequence[Order]: ...
+
+    def closed(self, at: float) -> Sequence[Order]: ...
+
+
+class NewExchange(Protocol):
+    def __call__(self, config: Config, *, id: str, metadata: Mapping[str, str]) -> Machine: ...
+
+
+class Records(Protocol):
+    """Where records go: the write-behind writer of the replay store. ``put`` never blocks."""
+
+    def put(self, record: Record) -> None: ...
+
+
+class Service:
+    """The ext_proc service. ``background``: how many checks of streams may run at once beside the streams."""
+
+    def __init__(
+        self,
+        slot: RuntimeSlot,
+        new_exchange: NewExchange,
+        records: Records,
+        notes: Callable[[Note], None],
+        *,
+        background: int = 256,
+    ) -> None:
+        self.slot = slot
+        self.new_exchange = new_exchange
+        self.records = records
+        self.notes = notes
+        self.pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="exchange")
+        self.background = background
+        self.unheld = 0
+        self.ending = False
+        self._open = 0
+        self._work: set[asyncio.Task[None]] = set()
+
+    @property
+    def open_exchanges(self) -> int:
+        """Exchanges whose ext_proc stream is open now."""
+        return self._open
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """What a ``grpc.aio.server`` registers. Messages stay bytes: a large one is parsed off the event loop."""
+        process: Any = grpc.stream_stream_rpc_method_handler(self.process)
+        return grpc.method_handlers_generic_handler(SERVICE, {"Process": process})
+
+    async def process(self, _requests: Any, context: grpc.aio.ServicerContext[bytes, bytes]) -> None:
+        """One ext_proc stream, from its first message to its end. It ends normally, so that Envoy fails open."""
+        lease = self.slot.take()
+        try:
+            exchange_id = uuid.uuid4().hex
+            pairs = context.invocation_metadata() or ()
+            metadata = {key: value for key, value in pairs if isinstance(value, str)}
+            exchange = self.new_exchange(lease.runtime.config, id=exchange_id, metadata=metadata)
+        except Exception as problem:
+            self.slot.give_back(lease)
+            self.failed("-", problem)
+            return
+        self._open += 1
+        try:
+            await _Stream(self, context, lease, exchange, exchange_id).run()
+        finally:
+            self._open -= 1
+
+    def spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._work.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def failed(self, exchange_id: str, problem: BaseException) -> None:
+        """An exchange broke: says where, never what it held."""
+        kind, place = type(problem).__name__, work.where(problem)
+        self.notes(Note("exchange_failed", {"exchange": exchange_id, "error": kind, "where": place}, warning=True))
+
+    async def drain(self, timeout: float) -> None:
+        """Lets checks of ended streams finish for ``timeout`` seconds; the rest is recorded as not checked."""
+        if self._work:
+            await asyncio.wait(set(self._work), timeout=timeout)
+        self.ending = True
+        for task in tuple(self._work):
+            task.cancel()
+        if self._work:
+            await asyncio.wait(set(self._work), timeout=1.0)
+        self.pool.shutdown(wait=False)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._work.discard(task)
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            log.error("stream_task_failed: %s at %s", type(problem).__name__, work.where(problem))
+
+
+class _Stream:
+    """One exchange and what it has running."""
+
+    __slots__ = (
+        "_broken", "_bytes", "_context", "_exchange", "_held", "_id", "_lease", "_lock", "_open", "_reader",
+        "_released", "_service", "_tasks",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        service: Service,
+        context: grpc.aio.ServicerContext[bytes, bytes],
+        lease: Lease,
+        exchange: Machine,
+        exchange_id: str,
+    ) -> None:
+        self._service = service
+        self._context = context
+        self._lease = lease
+        self._exchange = exchange
+        self._id = exchange_id
+        self._lock = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._held: set[asyncio.Task[None]] = set()
+        self._reader: asyncio.Task[Any] | None = asyncio.current_task()
+        self._bytes = 0
+        self._open = True
+        self._broken = False
+        self._released = False
+
+    async def run(self) -> None:
+        context = self._context
+        try:
+            while not self._broken:
+                data: object = await context.read()
+                if not isinstance(data, bytes):  # grpc.aio.EOF
+                    break
+                self._bytes += len(data)
+                if len(data) > LARGE:
+                    # In a task of its own: should the RPC be cancelled, the thread still has the exchange.
+                    await asyncio.shield(self._spawn(self._feed(self._read, data, threaded=True)))
+                else:
+                    await self._feed(self._read, data)
+        except asyncio.CancelledError:
+            if not self._broken:  # otherwise it is our own: it woke the reader up
+                raise
+        finally:
+            self._open = False
+            self._reader = None
+            if self._lock.locked():
+                self._spawn(self._end_later())
+            else:
+                self._end()
+
+    def _read(self, data: bytes, at: float) -> Sequence[Order]:
+        return self._exchange.receive(codec.decode(codec.parse(data)), at)
+
+    async def _feed(
+        self, step: Callable[[T, float], Sequence[Order]], value: T, *, threaded: bool = False
+    ) -> None:
+        async with self._lock:
+            if self._broken:
+                return
+            try:
+                if threaded:
+                    loop = asyncio.get_running_loop()
+                    orders = await loop.run_in_executor(self._service.pool, step, value, time.time())
+                else:
+                    orders = step(value, time.time())
+            except Exception as problem:
+                self._break(problem)
+                return
+            await self._carry_out(orders)
+
+    async def _carry_out(self, orders: Sequence[Order]) -> None:
+        for position, order in enumerate(orders):
+            if not isinstance(order, Send):
+                self._start(order)
+            elif self._open:
+                try:
+                    await self._send(order.reply)
+                except asyncio.CancelledError:
+                    self._open = False
+                    for rest in orders[position + 1 :]:  # a record is not lost with the client
+                        self._start(rest)
+                    raise
+                except Exception as problem:  # the RPC is gone; the reader will see it too
+                    self._open = False
+                    log.debug("reply_not_sent: %s", type(problem).__name__)
+
+    async def _send(self, reply: Reply) -> None:
+        if isinstance(reply, (Continue, Immediate)) and reply.body is not None and len(reply.body) > LARGE:
+            data = await asyncio.get_running_loop().run_in_executor(self._service.pool, _serialize, reply)
+        else:
+            data = _serialize(reply)
+        await self._context.write(data)
+
+    def _start(self, order: Order) -> None:
+        if isinstance(order, Classify):
+            self._spawn(self._classify(order))
+        elif isinstance(order, Check):
+            self._start_check(order)
+        elif isinstance(order, Save):
+            self._service.records.put(order.record)
+        elif isinstance(order, Note):
+            self._service.notes(order)
+
+    def _start_check(self, order: Check) -> None:
+        if order.held:
+            if self._open:
+                task = self._spawn(self._check(order))
+                self._held.add(task)
+                task.add_done_callback(self._held.discard)
+            return
+        service = self._service
+        if service.ending or service.unheld >= service.background:
+            what = "shutting down" if service.ending else f"{service.unheld} checks of streams are running"
+            failures = work.check_failures(self._lease.runtime, order, Reason.OVERLOADED, what)
+            self._spawn(self._feed(self._exchange.checked, failures))
+            return
+        service.unheld += 1
+        self._spawn(self._check(order)).add_done_callback(self._unheld_done)
+
+    def _unheld_done(self, _task: asyncio.Task[None]) -> None:
+        self._service.unheld -= 1
+
+    async def _classify(self, order: Classify) -> None:
+        try:
+            result = await work.classify(self._lease.runtime, order)
+        except asyncio.CancelledError:
+            if not self._service.ending:
+                raise
+            result = work.gate_failure(Reason.TIMEOUT, "shutting down")
+        await self._feed(self._exchange.gated, result, threaded=self._bytes > LARGE)
+
+    async def _check(self, order: Check) -> None:
+        try:
+            results = await work.check(self._lease.runtime, order)
+        except asyncio.CancelledError:
+            if order.held or not self._service.ending:
+                raise
+            results = work.check_failures(self._lease.runtime, order, Reason.TIMEOUT, "shutting down")
+        await self._feed(self._exchange.checked, results, threaded=self._bytes > LARGE)
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = self._service.spawn(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._task_done)
+        return task
+
+    def _task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._release()
+
+    def _break(self, problem: Exception) -> None:
+        """The exchange raised: from here on it is left alone, and the RPC ends normally."""
+        self._broken = True
+        if isinstance(problem, codec.UnknownMessage):
+            note = Note("message_unknown", {"exchange": self._id, "error": str(problem)}, warning=True)
+            self._service.notes(note)
+        else:
+            self._service.failed(self._id, problem)
+        reader = self._reader
+        if reader is not None and reader is not asyncio.current_task():
+            reader.cancel()
+
+    async def _end_later(self) -> None:
+        async with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        """The RPC has ended: tells the exchange once, and leaves running only what it still waits for."""
+        try:
+            for order in self._exchange.closed(time.time()):
+                self._start(order)
+            over = self._broken or self._exchange.finished
+        except Exception as problem:
+            over = True
+            if not self._broken:
+                self._broken = True
+                self._service.failed(self._id, problem)
+        current = asyncio.current_task()
+        for task in tuple(self._tasks if over else self._held):
+            if task is not current:
+                task.cancel()
+        self._release()
+
+    def _release(self) -> None:
+        if self._reader is None and not self._tasks and not self._released:
+            self._released = True
+            self._service.slot.give_back(self._lease)
+
+
+def _serialize(reply: Reply) -> bytes:
+    return codec.encode(reply).SerializeToString()
