@@ -1,0 +1,140 @@
+"""The request as the exchange takes it in: immutable values made from headers and body. Pure; never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from vsr_hallucination.apis.base import Api, RequestUnreadable, RequestView
+from vsr_hallucination.apis.registry import api_for_path
+from vsr_hallucination.config.schema import Config, DecisionSource, Recipe
+from vsr_hallucination.detection.types import Grounding, Reason
+from vsr_hallucination.enforcement import DEBUG_HEADER
+from vsr_hallucination.orders import Note
+from vsr_hallucination.reading import content_length
+from vsr_hallucination.wire.messages import RequestHeaders
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What is known of a request. ``refused`` is row 3's reason until a body has been read; ``wanted``: it will be.
+
+    ``remove`` names the request headers that do not go upstream.
+    """
+
+    recipe: Recipe
+    api: Api | None = None
+    method: str = "GET"
+    path: str = ""
+    request_id: str | None = None
+    debug: bool = False
+    wanted: bool = False
+    refused: Reason | None = Reason.REQUEST_UNREADABLE
+    request: RequestView | None = None
+    remove: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def grounding(self) -> Grounding:
+        return self.request.grounding if self.request is not None else Grounding()
+
+    @property
+    def readable(self) -> bool:
+        """A request was read and some of its recipe's policies want its answer checked."""
+        return self.request is not None and self.refused is None and self.recipe.needs_models
+
+
+def nothing(config: Config) -> Intake:
+    """Before the first message: recipe ``default``, nothing known."""
+    return Intake(config.recipes[0])
+
+
+def take_headers(message: RequestHeaders, config: Config, metadata: Mapping[str, str]) -> Intake:
+    """From the request headers: which API, whether the body is wanted, what must not go upstream."""
+    headers = message.headers
+    path = (headers.get(":path") or "").split("?", 1)[0][:512]
+    method = (headers.get(":method") or "GET").upper()[:16]
+    debug = (
+        config.filter.allow_debug and (headers.get(DEBUG_HEADER) or "").strip().lower() == "true"
+    )  # the only x-vsr header a client may set
+    recipe, notes = _first_recipe(config, metadata)
+    intake = Intake(
+        recipe,
+        api_for_path(path) if method == "POST" else None,
+        method,
+        path,
+        _bounded(headers.get("x-request-id")),
+        debug,
+        _wants_bodies(config, recipe),
+        notes=notes,
+    )
+    intake = _refuse_early(intake, message, config.filter.limits.check)
+    keep = {DEBUG_HEADER} if config.filter.allow_debug else set()
+    remove = [name for name, _ in headers if name.startswith("x-vsr-") and name not in keep]
+    if intake.wanted:
+        remove.append("accept-encoding")  # what upstream does not compress need not be decoded
+    return replace(intake, remove=tuple(dict.fromkeys(remove)))
+
+
+def _refuse_early(intake: Intake, message: RequestHeaders, limit: int) -> Intake:
+    """Row 3 from the headers alone."""
+    if not intake.wanted:
+        return intake
+    if intake.api is None:
+        note = Note("unknown_api", {"path": intake.path, "method": intake.method})
+        return replace(intake, wanted=False, refused=Reason.UNKNOWN_API, notes=(*intake.notes, note))
+    length = content_length(message.headers)
+    if length is not None and length > limit:
+        return _too_large(intake, length, limit)
+    if message.end_of_stream:
+        note = Note("request_unreadable", {"why": "the request has no body"}, warning=True)
+        return replace(intake, wanted=False, notes=(*intake.notes, note))
+    return intake
+
+
+def take_body(intake: Intake, body: bytes, config: Config) -> Intake:
+    """From the whole request body: the prompt, the grounding, and the recipe its model maps to."""
+    limit = config.filter.limits.check
+    if len(body) > limit:
+        return _too_large(intake, len(body), limit)
+    if intake.api is None:
+        return intake
+    try:
+        request = intake.api.read_request(body)
+    except RequestUnreadable as error:
+        return replace(intake, notes=(Note("request_unreadable", {"why": str(error)}, warning=True),))
+    recipe = intake.recipe
+    if config.filter.decision_source is not DecisionSource.ROUTE:
+        recipe = config.recipe_for_model(request.model)
+    return replace(intake, recipe=recipe, request=request, refused=None, notes=())
+
+
+def named_recipe(config: Config, name: str | None) -> tuple[Recipe, tuple[Note, ...]]:
+    """The recipe a route or an upstream router names; ``default`` for none, and with a note for an unknown one."""
+    found = config.recipe(name) if name is not None else config.recipes[0]
+    if found is None:
+        note = Note("unknown_recipe", {"source": str(config.filter.decision_source)}, warning=True)
+        return config.recipes[0], (note,)
+    return found, ()
+
+
+def _first_recipe(config: Config, metadata: Mapping[str, str]) -> tuple[Recipe, tuple[Note, ...]]:
+    if config.filter.decision_source is DecisionSource.ROUTE:
+        return named_recipe(config, metadata.get("x-vsr-recipe"))
+    return config.recipes[0], ()
+
+
+def _wants_bodies(config: Config, recipe: Recipe) -> bool:
+    """No rule in the recipe and no enabled plugin: bodies are not read. Which recipe holds, only a body tells."""
+    if config.filter.decision_source is DecisionSource.ROUTE:
+        return recipe.needs_models
+    return any(each.needs_models for each in config.recipes)
+
+
+def _too_large(intake: Intake, size: int, limit: int) -> Intake:
+    note = Note("too_large", {"edge": "request", "size": size, "limit": limit}, warning=True)
+    return replace(intake, wanted=False, refused=Reason.TOO_LARGE, notes=(note,))
+
+
+def _bounded(value: str | None, limit: int = 256) -> str | None:
+    return value[:limit] if value is not None else None

@@ -1,0 +1,128 @@
+"""From response headers and bytes to what the exchange can judge. Pure; never raises.
+
+A ``Reading`` is one of: a view of the answers, a reason why there is none, or the word that upstream failed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from vsr_hallucination.apis.base import Answer, Api, ResponseUnreadable, ResponseView
+from vsr_hallucination.apis.encoding import DecodeError, TooLarge, decode
+from vsr_hallucination.detection.types import Reason
+from vsr_hallucination.wire.messages import HeaderMap
+
+# What vouched for the old body and does not hold for the new one (RFC 9110 §8.8, RFC 9530, RFC 3230, RFC 1864).
+VALIDATORS = (
+    "content-encoding",
+    "etag",
+    "last-modified",
+    "content-md5",
+    "digest",
+    "content-digest",
+    "repr-digest",
+    "signature",
+    "signature-input",
+    "accept-ranges",
+)
+
+
+class Kind(Enum):
+    """How a response has to be taken, from its headers alone."""
+
+    FAILED = auto()  # not 2xx: row 1
+    BODILESS = auto()  # HEAD, 204, 205, 304: row 2
+    STREAM = auto()  # an event stream
+    BODY = auto()  # to be held and read
+    SKIP = auto()  # cannot be read: passes unbuffered, unavailable
+    EMPTY = auto()  # 2xx that announces an end without a byte
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A response's headers, understood. ``reason`` is set for SKIP."""
+
+    kind: Kind
+    status: int
+    reason: Reason | None = None
+    encoding: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Exactly one of ``view``, ``reason`` and ``upstream_error`` speaks. ``plain`` is the decoded body."""
+
+    view: ResponseView | None = None
+    reason: Reason | None = None
+    upstream_error: bool = False
+    plain: bytes = b""
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        return self.view.answers if self.view is not None else ()
+
+
+EMPTY = Reading(view=ResponseView(()))
+UPSTREAM_ERROR = Reading(upstream_error=True)
+
+
+def media_types(headers: HeaderMap) -> tuple[str, ...]:
+    """The media types of all content-type fields, without parameters, lower-case (RFC 9110 §8.3)."""
+    return tuple(value.split(";", 1)[0].strip().lower() for value in headers.all("content-type"))
+
+
+def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: int) -> Head:
+    """``limit`` is the largest body that is checked, bytes."""
+    status = _int(headers.get(":status")) or 0
+    if status in (204, 205, 304) or (method == "HEAD" and end_of_stream):
+        return Head(Kind.BODILESS, status)
+    if not 200 <= status < 300:
+        return Head(Kind.FAILED, status)
+    encoding = ",".join(headers.all("content-encoding")) or None
+    if end_of_stream:
+        return Head(Kind.EMPTY, status, encoding=encoding)
+    types = media_types(headers)
+    if "text/event-stream" in types:
+        return Head(Kind.STREAM, status, encoding=encoding)
+    if types and not any(_is_json(name) for name in types):
+        return Head(Kind.SKIP, status, Reason.RESPONSE_UNREADABLE, encoding)
+    length = _int(headers.get("content-length"))
+    if length is not None and length > limit:
+        return Head(Kind.SKIP, status, Reason.TOO_LARGE, encoding)
+    return Head(Kind.BODY, status, encoding=encoding)
+
+
+def read_body(api: Api | None, body: bytes, encoding: str | None, limit: int) -> Reading:
+    """A whole body. An empty one has no text: that is said by a view without answers."""
+    if api is None:
+        return Reading(reason=Reason.UNKNOWN_API)
+    if len(body) > limit:
+        return Reading(reason=Reason.TOO_LARGE)
+    try:
+        plain = decode(body, encoding, limit)
+    except TooLarge:
+        return Reading(reason=Reason.TOO_LARGE)
+    except DecodeError:
+        return Reading(reason=Reason.RESPONSE_UNREADABLE)
+    if not plain:
+        return EMPTY
+    try:
+        view = api.read_response(plain)
+    except ResponseUnreadable:
+        return Reading(reason=Reason.RESPONSE_UNREADABLE, plain=plain)
+    if view.error:
+        return Reading(upstream_error=True, plain=plain)
+    return Reading(view=view, plain=plain)
+
+
+def content_length(headers: HeaderMap) -> int | None:
+    return _int(headers.get("content-length"))
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type == "application/json" or media_type.endswith("+json") or media_type == "text/json"
+
+
+def _int(value: str | None) -> int | None:
+    return int(value) if value is not None and value.isascii() and value.isdigit() and len(value) < 19 else None
