@@ -213,18 +213,15 @@ async def test_a_held_check_blocks_only_its_own_stream() -> None:
         await release.wait()
         return CLEAN
 
-    def make() -> ScriptedExchange:
-        held = Check("default", (request(5.0),), held=True)
-        return ScriptedExchange(
-            on_receive=on({ResponseBody: (held,)}) if not made.append(1) and len(made) == 1 else lambda m: (HEADERS,),
-            on_checked=lambda r: (Send(Continue(Phase.RESPONSE_BODY)),),
-        )
+    def step(message: Any) -> Sequence[Order]:
+        return (Check("default", (request(5.0),), held=True),) if isinstance(message, ResponseBody) else (HEADERS,)
 
-    made: list[int] = []
+    def make() -> ScriptedExchange:
+        return ScriptedExchange(on_receive=step, on_checked=lambda r: (Send(Continue(Phase.RESPONSE_BODY)),))
+
     async with rig(make, checker=ModelOf(check=wait)) as r:
         first, second = r.client.open(), r.client.open()
         await first.send(response_body(b"{}"))
-        await until(lambda: bool(r.exchanges))
         assert await second.ask(request_headers()) is not None
         release.set()
         assert await first.read() is not None
@@ -387,9 +384,7 @@ async def test_an_exchange_that_cannot_be_made_fails_open() -> None:
         raise RuntimeError
 
     async with rig(make) as r:
-        stream = r.client.open()
-        await stream.send(request_headers())
-        assert await stream.call.code() is grpc.StatusCode.OK
+        assert await r.client.open().call.code() is grpc.StatusCode.OK
         assert r.out.events() == ["exchange_failed"]
 
 
