@@ -1,0 +1,59 @@
+"""One function a command: from parsed arguments to an exit code. Each imports its room when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vsr_hallucination.cli.failure import Failure
+
+if TYPE_CHECKING:
+    from vsr_hallucination.config.schema import Config
+
+
+def serve(args: argparse.Namespace) -> int:
+    load_config(args.config)  # all problems in words before anything starts
+    from vsr_hallucination.server.app import run
+
+    return run(args.config)
+
+
+def demo(args: argparse.Namespace) -> int:
+    from vsr_hallucination.demo.command import run
+
+    return run(args)
+
+
+def validate(args: argparse.Namespace) -> int:
+    from vsr_hallucination.cli.validating import run
+
+    return run(Path(args.file), strict=args.strict, as_json=args.json)
+
+
+def check(args: argparse.Namespace) -> int:
+    from vsr_hallucination.cli.checking import run
+
+    return run(args)
+
+
+def envoy_config(args: argparse.Namespace) -> int:
+    config = load_config(args.config)
+    from vsr_hallucination.envoy_config import bootstrap_yaml
+
+    sys.stdout.write(bootstrap_yaml(config))
+    return 0
+
+
+def load_config(path: str | None) -> Config:
+    """The configuration at ``path``, or the defaults. Raises Failure with every problem, one a line."""
+    from vsr_hallucination.config.loading import ConfigError, load
+    from vsr_hallucination.config.schema import Config
+
+    if path is None:
+        return Config()
+    try:
+        return load(Path(path)).config
+    except ConfigError as error:
+        raise Failure(str(error)) from error

@@ -1,0 +1,130 @@
+"""What can be typed after ``vsr-hallucination``. Only the standard library is imported here."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from vsr_hallucination import __version__
+from vsr_hallucination.cli import commands
+
+_SUMMARY = (
+    "Checks LLM answers against the evidence their request carried, in front of the client, behind Envoy."
+)
+
+_CHECK_NOTES = """\
+exit status: 0 not_detected, 1 detected, 2 usage, 3 unavailable, 4 not_applicable (only with --gate).
+Span offsets are code points of the answer's text, half-open.
+"""
+
+_VALIDATE_NOTES = "exit status: 0 usable, 1 usable with warnings (only with --strict), 2 errors.\n"
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="vsr-hallucination", description=_SUMMARY)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    group = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _serve(group)
+    _demo(group)
+    _validate(group)
+    _check(group)
+    _envoy_config(group)
+    return parser
+
+
+def _add(group: Any, name: str, summary: str, epilog: str | None = None) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = group.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return command
+
+
+def _serve(group: Any) -> None:
+    command = _add(group, "serve", "run the filter: gRPC for Envoy, HTTP for operators, until SIGTERM")
+    command.add_argument("--config", metavar="FILE", required=True, help="configuration file (YAML)")
+    command.set_defaults(run=commands.serve)
+
+
+def _demo(group: Any) -> None:
+    command = _add(
+        group, "demo", "start Envoy, the filter and a scripted upstream on loopback, and tour through them"
+    )
+    command.add_argument(
+        "--once", action="store_true", help="exit after the tour: 0 if all steps are as expected"
+    )
+    command.add_argument(
+        "--ports",
+        metavar="NAME=PORT",
+        nargs="+",
+        default=[],
+        help="fixed ports instead of free ones: envoy, envoy-admin, filter, admin, upstream",
+    )
+    command.add_argument("--no-color", action="store_true", help="mark unsupported spans with brackets")
+    command.add_argument(
+        "--envoy", metavar="COMMAND", help="command that starts Envoy; {config}: the bootstrap file"
+    )
+    command.set_defaults(run=commands.demo)
+
+
+def _validate(group: Any) -> None:
+    command = _add(
+        group, "validate", "check a configuration file and say what is wrong with it", _VALIDATE_NOTES
+    )
+    command.add_argument("file", metavar="FILE", help="configuration file (YAML)")
+    command.add_argument("--strict", action="store_true", help="warnings count: exit 1 if there are any")
+    command.add_argument("--json", action="store_true", help="print the problems as JSON")
+    command.set_defaults(run=commands.validate)
+
+
+def _check(group: Any) -> None:
+    command = _add(group, "check", "check one answer against evidence, without Envoy", _CHECK_NOTES)
+    command.add_argument(
+        "--grounding",
+        metavar="FILE",
+        required=True,
+        action="append",
+        help="the evidence, UTF-8 text or JSON; '-' reads standard input; may be given more than once",
+    )
+    command.add_argument(
+        "--answer", metavar="FILE", required=True, help="the answer, UTF-8 text; '-' as above"
+    )
+    command.add_argument("--question", metavar="TEXT", default="", help="the question that was asked")
+    command.add_argument(
+        "--gate",
+        action="store_true",
+        help="ask the fact-check classifier first whether the question needs evidence",
+    )
+    command.add_argument("--explain", action="store_true", help="label each span with the explainer (NLI)")
+    command.add_argument("--json", action="store_true", help="print the observation as JSON")
+    command.add_argument(
+        "--config", metavar="FILE", help="take models and thresholds from this configuration"
+    )
+    command.add_argument("--recipe", metavar="NAME", help="and from this recipe in it (default: the first)")
+    command.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=120.0,
+        help="give up after this long (default: 120)",
+    )
+    command.set_defaults(run=commands.check)
+
+
+def _envoy_config(group: Any) -> None:
+    command = _add(group, "envoy-config", "print an Envoy bootstrap that fits a configuration")
+    command.add_argument("--config", metavar="FILE", help="configuration file (default: the defaults)")
+    command.set_defaults(run=commands.envoy_config)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 86400:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds between 0 and 86400")
+    return value
