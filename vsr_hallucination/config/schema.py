@@ -1,6 +1,7 @@
 """The configuration after loading: immutable, checked, defaults filled in. Everything downstream trusts it.
 
-``loading`` makes these from a file in Semantic Router's canonical shape (DESIGN §4). Durations are seconds, sizes bytes.
+``loading`` makes these from a file in Semantic Router's canonical shape (DESIGN §4). Durations are seconds,
+sizes bytes.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class EndpointSettings:
-    """A generative span detector behind an OpenAI-compatible server. ``api_key`` never appears in repr or logs."""
+    """A generative span detector behind an OpenAI-compatible server. ``api_key`` is in no repr and no log."""
 
     base_url: str
     model: str
@@ -119,9 +120,9 @@ class EndpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class DetectorSettings:
-    """``hallucination_mitigation.hallucination_model``. ``None``: from the model directory, else DESIGN §4's number.
+    """``hallucination_mitigation.hallucination_model``.
 
-    ``model`` is a local directory, a hub id, or ``embedded``.
+    ``None``: from the model directory, else DESIGN §4's number. ``model`` is a local directory, a hub id, or ``embedded``.
     """
 
     backend: str = "token_classification"  # or "endpoint"
@@ -168,8 +169,10 @@ class Recipe:
 
     @property
     def needs_models(self) -> bool:
-        """True where bodies must be read: a rule is declared, or an enabled plugin takes the compatibility path."""
-        return bool(self.hallucination) or any(d.plugin is not None and d.plugin.enabled for d in self.decisions)
+        """True where bodies must be read: for a declared rule, or an enabled plugin (compatibility path)."""
+        return bool(self.hallucination) or any(
+            d.plugin is not None and d.plugin.enabled for d in self.decisions
+        )
 
     @property
     def needs_explainer(self) -> bool:
@@ -188,7 +191,7 @@ class Entrypoint:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``check``: the largest body that is checked. Envoy's and gRPC's limits are ``edge`` = four times that."""
+    """``check``: the largest body that is checked. Envoy's and gRPC's limits: ``edge`` = four times that."""
 
     check: int = 16 << 20
 
@@ -199,7 +202,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class DetectionSettings:
-    """``filter.detection``: how checks run. ``deadline`` covers queueing, detection and explanation of one exchange."""
+    """``filter.detection``: how checks run. ``deadline`` covers queueing, detection and explanation."""
 
     value_check: bool = True
     deadline: float = 8.0
@@ -240,10 +243,20 @@ class AdminSettings:
 
 @dataclass(frozen=True, slots=True)
 class EnvoySettings:
-    """``filter.envoy``: what ``envoy-config`` needs beyond the rest. ``upstream`` is host:port of the LLM."""
+    """``filter.envoy``: what ``envoy-config`` needs beyond the rest. ``upstream`` is host:port of the LLM.
+
+    ``filter_addresses``: where Envoy finds the filter if not under ``server.listen`` (another container or host).
+    ``filter_ca`` is what Envoy trusts the filter's certificate by (None: the certificate itself), and
+    ``client_certificate`` / ``client_key`` what it shows a filter that asks for one (paths on Envoy's machine).
+    """
 
     listen: str = "127.0.0.1:8801"
     upstream: str = "127.0.0.1:8000"
+    upstream_tls: bool = False  # verified against the system's authorities
+    filter_addresses: tuple[str, ...] = ()
+    filter_ca: str | None = None
+    client_certificate: str | None = None
+    client_key: str | None = None
     admin: str = "127.0.0.1:9901"
     message_timeout: float = 10.0
     max_message_timeout: float = 60.0
