@@ -50,7 +50,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ResponseView:
-    """``error``: the body is an error object inside a 2xx (row 1 of the state table). ``incomplete``: cut by a limit."""
+    """``error``: the body is an error object inside a 2xx (row 1 of the state table). ``incomplete``: cut short."""
 
     answers: tuple[Answer, ...]
     error: bool = False

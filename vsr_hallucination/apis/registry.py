@@ -1,0 +1,15 @@
+"""Which client API a request path belongs to."""
+
+from __future__ import annotations
+
+from vsr_hallucination.apis.base import Api
+from vsr_hallucination.apis.openai_chat import OpenAIChat
+
+# By the end of the path, so that prefixes (/v1, /openai/deployments/x, a gateway's own) need no setting. First fits.
+_APIS: tuple[tuple[str, Api], ...] = (("/chat/completions", OpenAIChat()),)
+
+
+def api_for_path(path: str) -> Api | None:
+    """The API that serves ``:path`` (its query is ignored), None where it is none of ours."""
+    path = path.partition("?")[0].partition("#")[0].rstrip("/")
+    return next((api for suffix, api in _APIS if path.endswith(suffix)), None)
