@@ -122,7 +122,8 @@ class EndpointSettings:
 class DetectorSettings:
     """``hallucination_mitigation.hallucination_model``.
 
-    ``None``: from the model directory, else DESIGN §4's number. ``model`` is a local directory, a hub id, or ``embedded``.
+    ``None``: from the model directory, else DESIGN §4's number. ``model`` is a local directory, a hub id, or
+    ``embedded``.
     """
 
     backend: str = "token_classification"  # or "endpoint"

@@ -1,0 +1,262 @@
+"""The ``filter`` block: everything that is this filter's alone. Unknown keys in it are errors."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+
+from vsr_hallucination.config.cursor import Cursor, Fields
+from vsr_hallucination.config.problems import words
+from vsr_hallucination.config.schema import (
+    Action,
+    AdminSettings,
+    DecisionSource,
+    DetectionSettings,
+    EnvoySettings,
+    FactCheckMode,
+    FailureMode,
+    FilterSettings,
+    GroundingSettings,
+    Limits,
+    ServerSettings,
+    TlsSettings,
+)
+
+_FILTER = words(
+    """
+    failure_mode evaluation_failed_action fact_check decision_source allow_debug limits detection
+    grounding server admin envoy replay log_level
+    """
+)
+_DETECTION = frozenset(
+    {"value_check", "deadline", "queue", "threads", "torch_threads", "batch_tokens", "max_windows"}
+)
+_SERVER = frozenset({"listen", "tls", "drain_wait", "drain_timeout"})
+_ENVOY = frozenset({"listen", "upstream", "admin", "message_timeout", "max_message_timeout", "paths"})
+
+_FAILURE_MODES: Mapping[str, FailureMode] = {mode.value: mode for mode in FailureMode}
+# A text that could not be checked is not rewritten: there is nothing to say in it that the header does not.
+_FAILED_ACTIONS: Mapping[str, Action] = {
+    action.value: action for action in (Action.HEADER, Action.NONE, Action.BLOCK)
+}
+_FACT_CHECK: Mapping[str, FactCheckMode] = {mode.value: mode for mode in FactCheckMode}
+_SOURCES: Mapping[str, DecisionSource] = {source.value: source for source in DecisionSource}
+_LEVELS: Mapping[str, str] = {level: level for level in ("debug", "info", "warning", "error")}
+
+_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]{0,252}[A-Za-z0-9_.])?\Z")
+_MAX_CHECK = 256 << 20  # four times that is Envoy's and gRPC's limit, which must fit 31 bits
+
+
+def read_filter(block: Cursor | None) -> tuple[FilterSettings, Cursor | None]:
+    """The settings, and the place of ``filter.replay``, which is read with the router's replay settings."""
+    if block is None:
+        return FilterSettings(), None
+    fields = block.fields(_FILTER, owned=True)
+    base = FilterSettings()
+    settings = FilterSettings(
+        failure_mode=fields.choice("failure_mode", base.failure_mode, _FAILURE_MODES),
+        evaluation_failed_action=_failed_action(fields, base.evaluation_failed_action),
+        fact_check=fields.choice("fact_check", base.fact_check, _FACT_CHECK),
+        decision_source=fields.choice("decision_source", base.decision_source, _SOURCES),
+        allow_debug=fields.flag("allow_debug", base.allow_debug),
+        limits=_limits(fields),
+        detection=_detection(fields),
+        grounding=_grounding(fields),
+        server=_server(fields),
+        admin=_admin(fields),
+        envoy=_envoy(fields),
+        log_level=fields.choice("log_level", base.log_level, _LEVELS),
+    )
+    _check_times(fields, settings)
+    _check_admin(fields, settings.admin)
+    _check_ports(fields, settings)
+    return settings, fields.get("replay")
+
+
+def is_loopback(address: str) -> bool:
+    """True where only this machine reaches ``host:port`` or ``unix:/path``."""
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0].strip("[]")
+    if host.casefold() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _failed_action(fields: Fields, default: Action) -> Action:
+    place = fields.get("evaluation_failed_action")
+    if place is not None and getattr(place.node, "text", "") == Action.BODY.value:
+        place.error(
+            "`body` does not exist for an answer that could not be checked", "write header, none or block"
+        )
+        return default
+    return fields.choice("evaluation_failed_action", default, _FAILED_ACTIONS)
+
+
+def _limits(fields: Fields) -> Limits:
+    inner = fields.sub("limits", {"check"}, owned=True)
+    return Limits(check=inner.size("check", Limits().check, 1 << 10, _MAX_CHECK))
+
+
+def _detection(fields: Fields) -> DetectionSettings:
+    inner, base = fields.sub("detection", _DETECTION, owned=True), DetectionSettings()
+    return DetectionSettings(
+        value_check=inner.flag("value_check", base.value_check),
+        deadline=inner.duration("deadline", base.deadline, 0.05, 300),
+        queue=inner.integer("queue", base.queue, 1, 100_000),
+        threads=inner.integer("threads", base.threads, 1, 64),
+        torch_threads=inner.integer("torch_threads", base.torch_threads, 0, 512),
+        batch_tokens=inner.integer("batch_tokens", base.batch_tokens, 128, 1_048_576),
+        max_windows=inner.integer("max_windows", base.max_windows, 1, 100_000),
+    )
+
+
+def _grounding(fields: Fields) -> GroundingSettings:
+    inner = fields.sub("grounding", {"max_passages"}, owned=True)
+    return GroundingSettings(
+        max_passages=inner.integer("max_passages", GroundingSettings().max_passages, 1, 1_000_000)
+    )
+
+
+def _server(fields: Fields) -> ServerSettings:
+    inner, base = fields.sub("server", _SERVER, owned=True), ServerSettings()
+    listen = _addresses(inner, "listen", base.listen)
+    return ServerSettings(
+        listen=listen,
+        tls=_tls(inner),
+        drain_wait=inner.duration("drain_wait", base.drain_wait, 0, 600),
+        drain_timeout=inner.duration("drain_timeout", base.drain_timeout, 0, 3600),
+    )
+
+
+def _tls(fields: Fields) -> TlsSettings | None:
+    if "tls" not in fields:
+        return None
+    inner = fields.sub("tls", {"certificate", "key", "client_ca"}, owned=True)
+    certificate, key = inner.text("certificate", None), inner.text("key", None)
+    for name in ("certificate", "key"):
+        if name not in inner:
+            inner.place(name).error("is missing", "TLS needs `certificate` and `key`: paths of PEM files")
+    if certificate is None or key is None:
+        return None
+    return TlsSettings(certificate, key, inner.text("client_ca", None))
+
+
+def _admin(fields: Fields) -> AdminSettings:
+    inner, base = fields.sub("admin", {"listen", "token", "enabled"}, owned=True), AdminSettings()
+    return AdminSettings(
+        listen=_address(inner, "listen", base.listen, unix=False),
+        token=inner.secret("token"),
+        enabled=inner.flag("enabled", base.enabled),
+    )
+
+
+def _envoy(fields: Fields) -> EnvoySettings:
+    inner, base = fields.sub("envoy", _ENVOY, owned=True), EnvoySettings()
+    paths = inner.texts("paths", base.paths)
+    if "paths" in inner:
+        for path in paths:
+            if not path.startswith("/") or any(c.isspace() or c in "?#" for c in path):
+                inner.place("paths").error(f"`{path[:60]}` is no path", "write it as /v1/chat/completions")
+        if not paths:
+            inner.place("paths").error("is empty", "list the paths that carry LLM requests")
+    return EnvoySettings(
+        listen=_address(inner, "listen", base.listen, unix=False),
+        upstream=_address(inner, "upstream", base.upstream, unix=False),
+        admin=_address(inner, "admin", base.admin, unix=False),
+        message_timeout=inner.duration("message_timeout", base.message_timeout, 0.01, 3600),
+        max_message_timeout=inner.duration("max_message_timeout", base.max_message_timeout, 0.01, 3600),
+        paths=paths,
+    )
+
+
+def _addresses(fields: Fields, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    if key not in fields:
+        return default
+    found = fields.texts(key)
+    if not found and fields.place(key).is_list:
+        fields.place(key).error("is empty", "list at least one host:port or unix:/path")
+    for text in found:
+        _check_address(fields.place(key), text, unix=True)
+    for text in sorted({text for text in found if found.count(text) > 1}):
+        fields.place(key).error(f"`{text[:80]}` is listed twice", "remove one of the two")
+    return found or default
+
+
+def _address(fields: Fields, key: str, default: str, *, unix: bool) -> str:
+    text = fields.text(key, default)
+    if key in fields:
+        _check_address(fields.place(key), text, unix=unix)
+    return text
+
+
+def _check_address(at: Cursor, text: str, *, unix: bool) -> None:
+    forms = "host:port or unix:/path" if unix else "host:port"
+    if text.startswith("unix:"):
+        if not unix or not text.startswith("unix:/") or len(text) > 100:
+            at.error(f"`{text[:80]}` is no address", f"write {forms}")
+        return
+    host, separator, port = text.rpartition(":")
+    if not separator or not port.isascii() or not port.isdigit() or not 0 <= int(port[:6]) <= 65535:
+        at.error(f"`{text[:80]}` is no address", f"write {forms}, with a port from 0 to 65535")
+        return
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else None
+    try:
+        if bare is not None:
+            ipaddress.IPv6Address(bare)
+    except ValueError:
+        bare = ""
+    if bare == "" or (bare is None and not _HOST.match(host)):
+        at.error(
+            f"`{text[:80]}` is no address", f"write {forms}; an IPv6 host goes into brackets: [::1]:9090"
+        )
+
+
+def _check_times(fields: Fields, settings: FilterSettings) -> None:
+    """Envoy must wait longer for a message than a check may take, or it gives up on running checks."""
+    deadline, envoy = settings.detection.deadline, settings.envoy
+    inner = fields.sub("envoy", None)
+    if envoy.message_timeout <= deadline:
+        at = inner.place("message_timeout") if "message_timeout" in inner else _deadline_place(fields)
+        at.error(
+            f"envoy.message_timeout ({envoy.message_timeout:g}s) is not longer than detection.deadline "
+            f"({deadline:g}s): Envoy would give up while a check is running",
+            f"raise filter.envoy.message_timeout above {deadline:g}s, or lower filter.detection.deadline",
+        )
+    if envoy.max_message_timeout < envoy.message_timeout:
+        key = "max_message_timeout" if "max_message_timeout" in inner else "message_timeout"
+        inner.place(key).error(
+            f"envoy.max_message_timeout ({envoy.max_message_timeout:g}s) is shorter than "
+            f"envoy.message_timeout ({envoy.message_timeout:g}s)",
+            f"raise filter.envoy.max_message_timeout to at least {envoy.message_timeout:g}s",
+        )
+
+
+def _deadline_place(fields: Fields) -> Cursor:
+    inner = fields.sub("detection", None)
+    return inner.place("deadline") if "deadline" in inner else fields.at
+
+
+def _check_admin(fields: Fields, admin: AdminSettings) -> None:
+    if admin.enabled and admin.token is None and not is_loopback(admin.listen):
+        inner = fields.sub("admin", None)
+        inner.place("listen" if "listen" in inner else "token").error(
+            f"`{admin.listen[:80]}` is reachable from other machines, and no token is set: "
+            "replay records would be open to them",
+            "set filter.admin.token (for example ${VSR_ADMIN_TOKEN}), or listen on 127.0.0.1",
+        )
+
+
+def _check_ports(fields: Fields, settings: FilterSettings) -> None:
+    """Two of our own listeners on one address: the second would not start."""
+    taken = {
+        address: "filter.server.listen" for address in settings.server.listen if not address.endswith(":0")
+    }
+    if settings.admin.enabled and settings.admin.listen in taken:
+        fields.sub("admin", None).place("listen").error(
+            f"`{settings.admin.listen[:80]}` is filter.server.listen too", "give one of the two another port"
+        )

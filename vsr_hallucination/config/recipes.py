@@ -1,0 +1,235 @@
+"""Recipes and entrypoints: top-level ``routing`` is the recipe ``default``, ``recipes[]`` adds named ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from vsr_hallucination.config import models, projections
+from vsr_hallucination.config.cursor import Cursor, Fields
+from vsr_hallucination.config.models import Models, System
+from vsr_hallucination.config.problems import listed, nearest, words
+from vsr_hallucination.config.projections import Projections
+from vsr_hallucination.config.rules import EVALUATED, Draft, read_decision, read_name
+from vsr_hallucination.config.schema import Decision, DecisionSource, Entrypoint, Leaf, Recipe, Strategy
+from vsr_hallucination.config.signals import FACT_CHECK_NAMES, Signals, read_signals, repeated
+
+DEFAULT = "default"
+_POLICY = frozenset({"signals", "projections", "decisions", "strategy"})
+_SHARED = frozenset({"modelCards", "model_bindings", "candidate_requirements", "data_policy"})
+_ROUTING = _POLICY | _SHARED
+_RECIPE = _ROUTING | {
+    "name",
+    "id",
+    "version",
+    "description",
+    "annotations",
+    "metadata",
+    "routing",
+    "hallucination_mitigation",
+}
+_ENTRYPOINT = words(
+    """
+    name description model_names models model recipe assignments decisions
+    """
+)
+_STRATEGIES: Mapping[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a recipe is read within: the models of ``global``, and the settings that bear on routing."""
+
+    models: Models
+    system: System
+    strategy: Strategy
+    decision_source: DecisionSource
+
+
+def read_recipes(root: Fields, around: Surroundings) -> tuple[Recipe, ...]:
+    """All recipes, ``default`` first."""
+    seen: dict[str, Cursor] = {}
+    top = root.get("routing")
+    if top is not None:
+        seen[DEFAULT] = top
+    default = _recipe(DEFAULT, root.sub("routing", _ROUTING), around, around.models)
+    named: list[Recipe] = []
+    for entry in root.each("recipes"):
+        fields = entry.fields(_RECIPE)
+        name = read_name(fields, "a recipe")
+        if name is not None and repeated(name, fields, seen, "recipe"):
+            continue
+        body = _body(fields)
+        own = models.read_models(fields.get("hallucination_mitigation"), around.system, around.models)
+        recipe = _recipe(name or "", body, around, own)
+        if name == DEFAULT:
+            default = recipe
+        elif name is not None:
+            named.append(recipe)
+    return (default, *named)
+
+
+def read_entrypoints(root: Fields, recipes: Iterable[Recipe]) -> tuple[Entrypoint, ...]:
+    """``entrypoints[]``: which ``model`` names of requests lead to which recipe."""
+    names = [recipe.name for recipe in recipes]
+    entrypoints: list[Entrypoint] = []
+    claimed: dict[str, Cursor] = {}
+    for entry in root.each("entrypoints"):
+        fields = entry.fields(_ENTRYPOINT)
+        keys = [key for key in ("model_names", "models", "model") if key in fields]
+        wanted = tuple(word for key in keys for word in fields.texts(key))
+        if not wanted:
+            fields.place("model_names").error(
+                "names no model", "list the model names that lead to the recipe"
+            )
+        recipe = fields.text("recipe", None)
+        if recipe is None:
+            if "recipe" not in fields:
+                fields.place("recipe").error("is missing", f"name one of: {listed(names)}")
+            continue
+        if recipe not in names:
+            guess = nearest(recipe, names)
+            fields.place("recipe").error(
+                f"no recipe is named `{recipe[:60]}`",
+                f"did you mean `{guess}`?" if guess else f"name one of: {listed(names)}",
+            )
+            continue
+        for word in wanted:
+            first = claimed.setdefault(word, entry)
+            if first is not entry:
+                line, column = first.mark
+                entry.error(
+                    f"the model `{word[:60]}` leads to a recipe already, at {line}:{column}",
+                    "keep it in one entrypoint",
+                )
+        entrypoints.append(Entrypoint(wanted, recipe))
+    return tuple(entrypoints)
+
+
+def _body(fields: Fields) -> Fields:
+    """A recipe's policy: under ``routing``, or beside ``name``; not both."""
+    nested = fields.get("routing")
+    if nested is None:
+        return fields
+    for key in sorted(_POLICY & fields.entries.keys()):
+        fields.place(key).error(
+            "stands beside `routing`, which holds the recipe's policy", "move it into `routing`"
+        )
+    return nested.fields(_ROUTING)
+
+
+def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recipe:
+    signals = read_signals(body)
+    found = projections.read_projections(body)
+    projections.check_references(found, signals)
+    drafts: list[Draft] = []
+    seen: dict[str, Cursor] = {}
+    for entry in body.each("decisions"):
+        draft = read_decision(entry)
+        if draft is None:
+            continue
+        fields = Fields(entry, {"name": Cursor(entry.node, f"{entry.path}.name", entry.book, entry.mark)})
+        if not repeated(draft.decision.name, fields, seen, "decision"):
+            drafts.append(draft)
+    decisions = tuple(_checked(draft, signals, found, around) for draft in drafts)
+    recipe = Recipe(
+        name=name,
+        hallucination=signals.hallucination,
+        keywords=signals.keywords,
+        decisions=decisions,
+        strategy=body.choice("strategy", around.strategy, _STRATEGIES),
+        detector=own.detector,
+        fact_check=own.fact_check,
+        explainer=own.explainer,
+    )
+    _check_plugins(drafts, signals)
+    if own.disabled is not None and recipe.needs_models:
+        own.disabled.warn(
+            f"does not switch the check off: recipe `{name}` declares a rule or enables the plugin, "
+            "which provisions the models",
+            "remove the rules and plugins to switch it off, or remove this line",
+        )
+    return recipe
+
+
+def _checked(draft: Draft, signals: Signals, found: Projections, around: Surroundings) -> Decision:
+    """The decision, marked unselectable where it reads what this filter does not evaluate."""
+    decision = draft.decision
+    foreign: dict[str, None] = {}
+    for leaf, at in draft.leaves:
+        if not _check_stage(decision.name, leaf, at, signals, found):
+            continue
+        if leaf.type not in EVALUATED:
+            foreign[leaf.type] = None
+        _check_defined(leaf, at, signals, found)
+    if not foreign:
+        return decision
+    if around.decision_source is DecisionSource.RULES:
+        draft.at.warn(
+            f"decision `{decision.name}` reads {listed([f'`{kind}`' for kind in foreign], 'and')}, "
+            "which this filter does not evaluate: it is never selected here",
+            "give it a rule over keyword or fact_check, or take decisions from the route or the upstream "
+            "router (filter.decision_source)",
+        )
+    return Decision(
+        decision.name, decision.priority, decision.tier, decision.rules, decision.plugin, selectable=False
+    )
+
+
+def _check_stage(name: str, leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> bool:
+    """False, and an error with the whole chain, where the leaf reads a response-stage rule."""
+    if leaf.type == "hallucination":
+        chain: list[str] | None = [f"`hallucination:{leaf.name}`"]
+    else:
+        chain = projections.chain_to_rule(found, signals, leaf.name) if leaf.type == "projection" else None
+    if chain is None:
+        return True
+    at.error(
+        f"a decision cannot read a hallucination rule, which is observed after the model has answered: "
+        f"{' → '.join([f'decision `{name}`', *chain])}",
+        "remove the condition; the decision's hallucination plugin acts on what the rule observes",
+    )
+    return False
+
+
+def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> None:
+    if leaf.type == "keyword":
+        names = [rule.name for rule in signals.keywords]
+        missing = leaf.name not in names
+    elif leaf.type == "fact_check":
+        names = list(FACT_CHECK_NAMES)
+        missing = leaf.name not in names
+        if not missing and leaf.name not in signals.fact_check:
+            at.error(
+                f"reads `fact_check:{leaf.name}`, which the recipe does not declare",
+                f"add `- name: {leaf.name}` under signals.fact_check",
+            )
+    elif leaf.type == "projection":
+        names = list(found.outputs)
+        missing = not found.knows(leaf.name)
+    else:
+        return
+    if missing:
+        guess = nearest(leaf.name, names)
+        at.error(
+            f"reads `{leaf.type}:{leaf.name[:60]}`, which is not declared",
+            f"did you mean `{guess}`?" if guess else "declare it in this recipe, or remove the condition",
+        )
+
+
+def _check_plugins(drafts: Iterable[Draft], signals: Signals) -> None:
+    for draft in drafts:
+        plugin = draft.decision.plugin
+        if plugin is None or draft.plugin_at is None:
+            continue
+        if signals.hallucination and draft.plugin_use_nli is not None:
+            draft.plugin_use_nli.warn(
+                "is ignored: the recipe declares a hallucination rule, and the rule's use_nli counts",
+                "remove it here, and set use_nli on the rule",
+            )
+        if plugin.enabled and not signals.hallucination:
+            draft.plugin_at.warn(
+                f"decision `{draft.decision.name}` enables the plugin, and no hallucination rule is "
+                "declared: the plugin checks the answer itself (compatibility path; streams are not checked)",
+                "declare a rule under signals.hallucination",
+            )

@@ -1,0 +1,126 @@
+"""``routing.signals``: the families read here are ``hallucination``, ``fact_check`` and ``keywords``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vsr_hallucination.config.cursor import Cursor, Fields
+from vsr_hallucination.config.rules import read_name
+from vsr_hallucination.config.problems import words
+from vsr_hallucination.config.schema import HallucinationRule, KeywordRule
+
+NEEDS_FACT_CHECK = "needs_fact_check"
+NO_FACT_CHECK_NEEDED = "no_fact_check_needed"
+FACT_CHECK_NAMES = (NEEDS_FACT_CHECK, NO_FACT_CHECK_NEEDED)
+RESERVED_RULE = "plugin"  # names the outcome of the compatibility path
+
+FAMILY_KEYS = words(
+    """
+    keywords embeddings domains fact_check user_feedbacks reasks preferences language context structure
+    complexity modality role_bindings jailbreak safety hallucination pii kb conversation events metadata
+    input_modality classifiers actions action agentic_facts decision decisions topic_continuity
+    """
+)
+_RULE = frozenset({"name", "use_nli", "description"})
+_KEYWORD = words(
+    """
+    name description operator keywords case_sensitive method fuzzy_match fuzzy_threshold bm25_threshold
+    ngram_threshold ngram_arity
+    """
+)
+_OPERATORS: Mapping[str, str] = {
+    word: operator for operator in ("OR", "AND", "NOR") for word in (operator, operator.lower())
+}
+_PLAIN_METHODS = ("", "regex", "exact", "keyword")
+# A rule's name stands in comma- and `=`-separated response headers.
+_HEADER_SAFE = re.compile(r"[!-~]{1,128}\Z")
+_SEPARATORS = frozenset(',;="')
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The request-stage signals and the response-stage rules of one recipe."""
+
+    hallucination: tuple[HallucinationRule, ...] = ()
+    keywords: tuple[KeywordRule, ...] = ()
+    fact_check: frozenset[str] = frozenset()
+
+
+def read_signals(fields: Fields) -> Signals:
+    """The ``signals`` block of a routing block."""
+    block = fields.sub("signals", FAMILY_KEYS)
+    return Signals(_hallucination(block), _keywords(block), _fact_check(block))
+
+
+def _hallucination(block: Fields) -> tuple[HallucinationRule, ...]:
+    rules: list[HallucinationRule] = []
+    seen: dict[str, Cursor] = {}
+    for entry in block.each("hallucination"):
+        fields = entry.fields(_RULE, owned=True)
+        name = read_name(fields, "a hallucination rule")
+        use_nli = fields.flag("use_nli", False)
+        if name is None or repeated(name, fields, seen, "hallucination rule"):
+            continue
+        if name == RESERVED_RULE:
+            fields.place("name").error(
+                f"`{RESERVED_RULE}` is reserved: it names the outcome of a plugin without rules",
+                "choose another name",
+            )
+        elif not _HEADER_SAFE.match(name) or _SEPARATORS & set(name):
+            fields.place("name").error(
+                "travels in response headers and holds a character that does not survive there",
+                'use up to 128 ASCII letters, digits and signs, without spaces and , ; = "',
+            )
+        rules.append(HallucinationRule(name, use_nli, fields.prose("description")))
+    return tuple(rules)
+
+
+def _fact_check(block: Fields) -> frozenset[str]:
+    seen: dict[str, Cursor] = {}
+    for entry in block.each("fact_check"):
+        fields = entry.fields({"name", "description"})
+        name = read_name(fields, "a fact_check signal")
+        if name is None or repeated(name, fields, seen, "fact_check signal"):
+            continue
+        if name not in FACT_CHECK_NAMES:
+            fields.place("name").error(
+                f"`{name[:60]}` is no fact_check signal", f"use {NEEDS_FACT_CHECK} or {NO_FACT_CHECK_NEEDED}"
+            )
+    return frozenset(seen)
+
+
+def _keywords(block: Fields) -> tuple[KeywordRule, ...]:
+    rules: list[KeywordRule] = []
+    seen: dict[str, Cursor] = {}
+    for entry in block.each("keywords"):
+        fields = entry.fields(_KEYWORD)
+        name = read_name(fields, "a keyword rule")
+        words = fields.texts("keywords")
+        operator = fields.choice("operator", "OR", _OPERATORS)
+        case_sensitive = fields.flag("case_sensitive", False)
+        if not words and ("keywords" not in fields or fields.place("keywords").is_list):
+            fields.place("keywords").error("is empty or missing", "list at least one keyword")
+        method = fields.text("method", "").lower()
+        if method not in _PLAIN_METHODS or fields.flag("fuzzy_match", False):
+            at = fields.place("method" if "method" in fields else "fuzzy_match")
+            at.warn(
+                f"`{method or 'fuzzy'}` matching is not done here: keywords are matched as they are written",
+                "list further spellings, or take decisions from upstream (filter.decision_source)",
+            )
+        if name is not None and not repeated(name, fields, seen, "keyword rule"):
+            rules.append(KeywordRule(name, words, operator, case_sensitive))
+    return tuple(rules)
+
+
+def repeated(name: str, fields: Fields, seen: dict[str, Cursor], what: str) -> bool:
+    """True, and an error naming both places, where an entry of that name came before; else remembers it."""
+    first = seen.setdefault(name, fields.place("name"))
+    if first is fields.entries.get("name"):
+        return False
+    line, column = first.mark
+    fields.place("name").error(
+        f"a {what} named `{name[:60]}` stands at {line}:{column} already", "rename or remove one of the two"
+    )
+    return True
