@@ -79,10 +79,7 @@ class Cursor:
     def items(self) -> list[Cursor]:
         """The list's items. What is no list is an error and reads as empty."""
         if isinstance(self.node, yamltext.Sequence):
-            return [
-                Cursor(child, f"{self.path}[{index}]", self.book)
-                for index, child in enumerate(self.node.items)
-            ]
+            return [Cursor(child, f"{self.path}[{index}]", self.book) for index, child in enumerate(self.node.items)]
         if not self.is_null:
             self.error(f"is {describe(self.node)}, not a list", "write `- ` items below it")
         return []
@@ -197,9 +194,7 @@ class Fields:
 
     def size(self, key: str, default: D, low: int, high: int) -> int | D:
         wanted = f"a size from {values.bytes(low)} to {values.bytes(high)}, such as 16MiB"
-        return self._read(
-            key, default, wanted, lambda at, r: values.measured(at, r, scalars.size, low, high, wanted)
-        )
+        return self._read(key, default, wanted, lambda at, r: values.measured(at, r, scalars.size, low, high, wanted))
 
     def choice(self, key: str, default: D, allowed: Mapping[str, E]) -> E | D:
         """One of ``allowed``'s words."""

@@ -29,17 +29,18 @@ _FILTER = words(
     grounding server admin envoy replay log_level
     """
 )
-_DETECTION = frozenset(
-    {"value_check", "deadline", "queue", "threads", "torch_threads", "batch_tokens", "max_windows"}
-)
+_DETECTION = frozenset({"value_check", "deadline", "queue", "threads", "torch_threads", "batch_tokens", "max_windows"})
 _SERVER = frozenset({"listen", "tls", "drain_wait", "drain_timeout"})
-_ENVOY = frozenset({"listen", "upstream", "admin", "message_timeout", "max_message_timeout", "paths"})
+_ENVOY = words(
+    """
+    listen upstream upstream_tls admin message_timeout max_message_timeout paths
+    filter_addresses filter_ca client_certificate client_key
+    """
+)
 
 _FAILURE_MODES: Mapping[str, FailureMode] = {mode.value: mode for mode in FailureMode}
 # A text that could not be checked is not rewritten: there is nothing to say in it that the header does not.
-_FAILED_ACTIONS: Mapping[str, Action] = {
-    action.value: action for action in (Action.HEADER, Action.NONE, Action.BLOCK)
-}
+_FAILED_ACTIONS: Mapping[str, Action] = {action.value: action for action in (Action.HEADER, Action.NONE, Action.BLOCK)}
 _FACT_CHECK: Mapping[str, FactCheckMode] = {mode.value: mode for mode in FactCheckMode}
 _SOURCES: Mapping[str, DecisionSource] = {source.value: source for source in DecisionSource}
 _LEVELS: Mapping[str, str] = {level: level for level in ("debug", "info", "warning", "error")}
@@ -90,9 +91,7 @@ def is_loopback(address: str) -> bool:
 def _failed_action(fields: Fields, default: Action) -> Action:
     place = fields.get("evaluation_failed_action")
     if place is not None and getattr(place.node, "text", "") == Action.BODY.value:
-        place.error(
-            "`body` does not exist for an answer that could not be checked", "write header, none or block"
-        )
+        place.error("`body` does not exist for an answer that could not be checked", "write header, none or block")
         return default
     return fields.choice("evaluation_failed_action", default, _FAILED_ACTIONS)
 
@@ -117,9 +116,7 @@ def _detection(fields: Fields) -> DetectionSettings:
 
 def _grounding(fields: Fields) -> GroundingSettings:
     inner = fields.sub("grounding", {"max_passages"}, owned=True)
-    return GroundingSettings(
-        max_passages=inner.integer("max_passages", GroundingSettings().max_passages, 1, 1_000_000)
-    )
+    return GroundingSettings(max_passages=inner.integer("max_passages", GroundingSettings().max_passages, 1, 1_000_000))
 
 
 def _server(fields: Fields) -> ServerSettings:
@@ -164,9 +161,18 @@ def _envoy(fields: Fields) -> EnvoySettings:
                 inner.place("paths").error(f"`{path[:60]}` is no path", "write it as /v1/chat/completions")
         if not paths:
             inner.place("paths").error("is empty", "list the paths that carry LLM requests")
+    certificate, key = inner.text("client_certificate", None), inner.text("client_key", None)
+    for name, other in (("client_certificate", "client_key"), ("client_key", "client_certificate")):
+        if name in inner and other not in inner:
+            inner.place(name).error(f"stands without `{other}`", "give both: paths of PEM files on Envoy's machine")
     return EnvoySettings(
         listen=_address(inner, "listen", base.listen, unix=False),
         upstream=_address(inner, "upstream", base.upstream, unix=False),
+        upstream_tls=inner.flag("upstream_tls", base.upstream_tls),
+        filter_addresses=_addresses(inner, "filter_addresses", base.filter_addresses),
+        filter_ca=inner.text("filter_ca", base.filter_ca),
+        client_certificate=certificate,
+        client_key=key,
         admin=_address(inner, "admin", base.admin, unix=False),
         message_timeout=inner.duration("message_timeout", base.message_timeout, 0.01, 3600),
         max_message_timeout=inner.duration("max_message_timeout", base.max_message_timeout, 0.01, 3600),
@@ -211,9 +217,7 @@ def _check_address(at: Cursor, text: str, *, unix: bool) -> None:
     except ValueError:
         bare = ""
     if bare == "" or (bare is None and not _HOST.match(host)):
-        at.error(
-            f"`{text[:80]}` is no address", f"write {forms}; an IPv6 host goes into brackets: [::1]:9090"
-        )
+        at.error(f"`{text[:80]}` is no address", f"write {forms}; an IPv6 host goes into brackets: [::1]:9090")
 
 
 def _check_times(fields: Fields, settings: FilterSettings) -> None:
@@ -253,9 +257,7 @@ def _check_admin(fields: Fields, admin: AdminSettings) -> None:
 
 def _check_ports(fields: Fields, settings: FilterSettings) -> None:
     """Two of our own listeners on one address: the second would not start."""
-    taken = {
-        address: "filter.server.listen" for address in settings.server.listen if not address.endswith(":0")
-    }
+    taken = {address: "filter.server.listen" for address in settings.server.listen if not address.endswith(":0")}
     if settings.admin.enabled and settings.admin.listen in taken:
         fields.sub("admin", None).place("listen").error(
             f"`{settings.admin.listen[:80]}` is filter.server.listen too", "give one of the two another port"

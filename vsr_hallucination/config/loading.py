@@ -68,20 +68,14 @@ def load(path: str | os.PathLike[str], environment: Mapping[str, str] | None = N
             data = handle.read(yamltext.MAX_BYTES + 1)
     except OSError as error:
         what = error.strerror or type(error).__name__
-        raise _refused(
-            source, f"the file cannot be read ({what})", "check the path and its permissions"
-        ) from error
+        raise _refused(source, f"the file cannot be read ({what})", "check the path and its permissions") from error
     if len(data) > yamltext.MAX_BYTES:
-        raise _refused(
-            source, f"the file is longer than {yamltext.MAX_BYTES >> 20} MiB", "split or shorten it"
-        )
+        raise _refused(source, f"the file is longer than {yamltext.MAX_BYTES >> 20} MiB", "split or shorten it")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _refused(
-            source, f"byte {error.start} (line {line}) is not UTF-8", "save the file as UTF-8"
-        ) from error
+        raise _refused(source, f"byte {error.start} (line {line}) is not UTF-8", "save the file as UTF-8") from error
     return _load(text, source, hashlib.sha256(data).hexdigest(), environment)
 
 

@@ -75,9 +75,9 @@ _UNUSED: Mapping[str, str] = {
 class Models:
     """The three models of a recipe. ``disabled``: where the file says ``enabled: false``, if it does."""
 
-    detector: DetectorSettings = DetectorSettings()
-    fact_check: FactCheckSettings = FactCheckSettings()
-    explainer: ExplainerSettings = ExplainerSettings()
+    detector: DetectorSettings
+    fact_check: FactCheckSettings
+    explainer: ExplainerSettings
     disabled: Cursor | None = None
 
 
@@ -154,17 +154,13 @@ def _detector(block: Cursor | None, system: System, base: DetectorSettings) -> D
         min_span_length=fields.integer("min_span_length", base.min_span_length, 0, 1000),
         min_span_confidence=fields.number("min_span_confidence", base.min_span_confidence, 0, 1),
         enable_nli_filtering=fields.flag("enable_nli_filtering", base.enable_nli_filtering),
-        nli_entailment_threshold=fields.number(
-            "nli_entailment_threshold", base.nli_entailment_threshold, 0, 1
-        ),
+        nli_entailment_threshold=fields.number("nli_entailment_threshold", base.nli_entailment_threshold, 0, 1),
         use_cpu=fields.flag("use_cpu", base.use_cpu),
     )
     if settings.backend != ENDPOINT:
         place = fields.get("endpoint")
         if place is not None and not _blank(place):
-            place.warn(
-                "is not used: the backend is token_classification", "set `backend: endpoint` to use it"
-            )
+            place.warn("is not used: the backend is token_classification", "set `backend: endpoint` to use it")
         return replace(settings, endpoint=None)
     endpoint = _endpoint(fields, settings)
     return settings if endpoint is None else replace(settings, endpoint=endpoint, model=endpoint.model)
@@ -222,9 +218,7 @@ def _endpoint(fields: Fields, settings: DetectorSettings) -> EndpointSettings | 
         inner = place.fields(_ENDPOINT, owned=True)
         url = _url(inner.place("base_url")) if "base_url" in inner else None
         if "base_url" not in inner:
-            inner.place("base_url").error(
-                "is missing", "give the server's base URL, such as http://host:8000/v1"
-            )
+            inner.place("base_url").error("is missing", "give the server's base URL, such as http://host:8000/v1")
         model = inner.text("model", served)
     if model is None:
         place.error(

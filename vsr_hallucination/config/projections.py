@@ -179,17 +179,17 @@ def chain_to_rule(found: Projections, signals: Signals, output: str) -> list[str
     seen = {start}
     while queue:
         node = queue.popleft()
-        for words, kind, name in _steps(found, rules, *node):
+        for link, kind, name in _steps(found, rules, *node):
             step = (kind, name)
             if kind == "hallucination":
-                chain = [words]
+                chain = [link]
                 while node != start:
-                    node, link = came_from[node]
-                    chain.append(link)
+                    node, before = came_from[node]
+                    chain.append(before)
                 return [f"projection `{output}`", *reversed(chain)]
             if step not in seen:
                 seen.add(step)
-                came_from[step] = (node, words)
+                came_from[step] = (node, link)
                 queue.append(step)
     return None
 
@@ -221,7 +221,7 @@ def _steps(found: Projections, rules: set[str], kind: str, name: str) -> list[tu
             elif item.type == "projection":
                 label = f"projection `{item.name}`"
                 steps += [
-                    (f"{label} → {words}" if kind_ == "mapping" else words, kind_, key)
-                    for words, kind_, key in _steps(found, rules, "projection", fold(item.name))
+                    (f"{label} → {link}" if kind_ == "mapping" else link, kind_, key)
+                    for link, kind_, key in _steps(found, rules, "projection", fold(item.name))
                 ]
     return steps

@@ -79,9 +79,7 @@ def read_entrypoints(root: Fields, recipes: Iterable[Recipe]) -> tuple[Entrypoin
         keys = [key for key in ("model_names", "models", "model") if key in fields]
         wanted = tuple(word for key in keys for word in fields.texts(key))
         if not wanted:
-            fields.place("model_names").error(
-                "names no model", "list the model names that lead to the recipe"
-            )
+            fields.place("model_names").error("names no model", "list the model names that lead to the recipe")
         recipe = fields.text("recipe", None)
         if recipe is None:
             if "recipe" not in fields:
@@ -112,9 +110,7 @@ def _body(fields: Fields) -> Fields:
     if nested is None:
         return fields
     for key in sorted(_POLICY & fields.entries.keys()):
-        fields.place(key).error(
-            "stands beside `routing`, which holds the recipe's policy", "move it into `routing`"
-        )
+        fields.place(key).error("stands beside `routing`, which holds the recipe's policy", "move it into `routing`")
     return nested.fields(_ROUTING)
 
 
@@ -171,9 +167,7 @@ def _checked(draft: Draft, signals: Signals, found: Projections, around: Surroun
             "give it a rule over keyword or fact_check, or take decisions from the route or the upstream "
             "router (filter.decision_source)",
         )
-    return Decision(
-        decision.name, decision.priority, decision.tier, decision.rules, decision.plugin, selectable=False
-    )
+    return Decision(decision.name, decision.priority, decision.tier, decision.rules, decision.plugin, selectable=False)
 
 
 def _check_stage(name: str, leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> bool:

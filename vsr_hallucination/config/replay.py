@@ -24,7 +24,8 @@ _POSTGRES = words(
 )
 _YEARS = 10 * 365 * 86400.0
 _UNLIMITED = ("unlimited", "none", "never")
-_SQL = re.compile(r"(sqlite|postgresql)(\+[a-z0-9_]+)?://")
+_SQL = re.compile(r"(sqlite(\+pysqlite)?|postgres(ql)?|postgresql\+psycopg)://")
+_SQLITE_MEMORY = re.compile(r"sqlite(\+pysqlite)?://(/?|/:memory:)(\?.*)?\Z")
 
 
 def read_replay(services: Fields, stores: Fields, ours: Cursor | None) -> ReplaySettings:
@@ -91,12 +92,12 @@ def _url(fields: Fields, default: str | None) -> str | None:
         return default
     if text == "memory":
         return None
-    if text.startswith("postgres://"):
-        fields.place("url").error("`postgres://` is no SQLAlchemy URL", "write it as postgresql+psycopg://…")
+    if _SQLITE_MEMORY.match(text):
+        fields.place("url").error("is a SQLite URL without a file", "write sqlite:////path/file.db, or memory")
     elif not _SQL.match(text):
         fields.place("url").error(
             "is no URL of a store this filter writes",
-            "write sqlite:///file.db, postgresql+psycopg://user@host/database, or memory",
+            "write sqlite:////path/file.db, postgresql://user@host:5432/database, or memory",
         )
     return text
 

@@ -120,9 +120,7 @@ def read_name(fields: Fields, what: str) -> str | None:
     if name is None:
         return None
     if not name.isprintable() or len(name) > 256 or name != name.strip():
-        fields.place("name").error(
-            "is not one line of at most 256 printable characters", "shorten or clean the name"
-        )
+        fields.place("name").error("is not one line of at most 256 printable characters", "shorten or clean the name")
         return None
     return name
 
@@ -139,9 +137,7 @@ def leaves_of(rules: Node | Leaf | None) -> Iterator[Leaf]:
 def _tree(at: Cursor, leaves: list[tuple[Leaf, Cursor]], *, top: bool = False) -> Node | Leaf | None:
     """A rule tree; None at the top for rules that always match: ``{}``, or AND over nothing."""
     if not at.is_mapping:
-        at.error(
-            f"is {describe(at.node)}, not a rule", "write `operator` and `conditions`, or `type` and `name`"
-        )
+        at.error(f"is {describe(at.node)}, not a rule", "write `operator` and `conditions`, or `type` and `name`")
         return None
     fields = at.fields(None)
     is_leaf = "type" in fields or ("name" in fields and "conditions" not in fields)

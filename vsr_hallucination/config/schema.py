@@ -171,9 +171,7 @@ class Recipe:
     @property
     def needs_models(self) -> bool:
         """True where bodies must be read: for a declared rule, or an enabled plugin (compatibility path)."""
-        return bool(self.hallucination) or any(
-            d.plugin is not None and d.plugin.enabled for d in self.decisions
-        )
+        return bool(self.hallucination) or any(d.plugin is not None and d.plugin.enabled for d in self.decisions)
 
     @property
     def needs_explainer(self) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vsr_hallucination.config.cursor import Cursor, Fields
-from vsr_hallucination.config.rules import read_name
 from vsr_hallucination.config.problems import words
+from vsr_hallucination.config.rules import read_name
 from vsr_hallucination.config.schema import HallucinationRule, KeywordRule
 
 NEEDS_FACT_CHECK = "needs_fact_check"

@@ -69,9 +69,7 @@ def parse(text: str, source: str) -> tuple[Node, tuple[Problem, ...]]:
     """The root, and errors that leave it readable (repeated keys). Raises YamlError for all others."""
     builder = _Builder(source)
     if len(text) > MAX_BYTES:
-        raise builder.fatal(
-            Mark(1, 1), f"the file is longer than {MAX_BYTES >> 20} MiB", "split or shorten it"
-        )
+        raise builder.fatal(Mark(1, 1), f"the file is longer than {MAX_BYTES >> 20} MiB", "split or shorten it")
     try:
         for event in yaml.parse(text, Loader=_LOADER):
             builder.feed(event)
@@ -84,9 +82,7 @@ def parse(text: str, source: str) -> tuple[Node, tuple[Problem, ...]]:
             mark, "a character that YAML does not allow", 'remove it, or write it as an escape: "\\u0007"'
         ) from error
     except UnicodeEncodeError as error:
-        raise builder.fatal(
-            Mark(1, 1), "the text holds half of a surrogate pair", "save it as UTF-8"
-        ) from error
+        raise builder.fatal(Mark(1, 1), "the text holds half of a surrogate pair", "save it as UTF-8") from error
     if builder.root is None:
         raise builder.fatal(Mark(1, 1), "the file is empty", "start from the example: examples/minimal.yaml")
     return builder.root, tuple(builder.problems)
@@ -138,9 +134,7 @@ class _Builder:
         elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise self.fatal(
-                    _mark(event), "a second document begins here", "keep one document in the file"
-                )
+                raise self.fatal(_mark(event), "a second document begins here", "keep one document in the file")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         mark = _mark(event)
@@ -158,15 +152,8 @@ class _Builder:
             raise self.fatal(mark, f"the tag {tag[:60]} is not supported", "remove it")
         if len(self._open) >= MAX_DEPTH:
             raise self.fatal(mark, f"nested deeper than {MAX_DEPTH} levels", "flatten it")
-        if (
-            self._open
-            and self._open[-1].mapping
-            and self._open[-1].key is None
-            and not self._open[-1].merge_next
-        ):
-            raise self.fatal(
-                mark, "a list or mapping stands where a key belongs", "write the key as one word"
-            )
+        if self._open and self._open[-1].mapping and self._open[-1].key is None and not self._open[-1].merge_next:
+            raise self.fatal(mark, "a list or mapping stands where a key belongs", "write the key as one word")
         if anchor is not None:
             self._anchors[anchor] = None
         self._open.append(_Frame(mark, mapping, anchor))
@@ -188,9 +175,7 @@ class _Builder:
     def _alias(self, event: yaml.AliasEvent) -> None:
         mark, name = _mark(event), event.anchor or ""
         if name not in self._anchors:
-            raise self.fatal(
-                mark, f"the alias *{name[:60]} has no anchor before it", f"define &{name[:60]} first"
-            )
+            raise self.fatal(mark, f"the alias *{name[:60]} has no anchor before it", f"define &{name[:60]} first")
         target = self._anchors[name]
         if target is None:
             raise self.fatal(mark, f"the alias *{name[:60]} stands inside its own anchor", "remove the loop")
@@ -225,9 +210,7 @@ class _Builder:
 
     def _key(self, frame: _Frame, node: Node, mark: Mark) -> None:
         if not isinstance(node, Scalar):
-            raise self.fatal(
-                mark, "a list or mapping stands where a key belongs", "write the key as one word"
-            )
+            raise self.fatal(mark, "a list or mapping stands where a key belongs", "write the key as one word")
         if node.plain and node.text == "<<":
             frame.merge_next = True
         else:
@@ -249,13 +232,7 @@ class _Builder:
     def _path(self, name: str) -> str:
         path = ""
         for frame in self._open[:-1]:
-            step = (
-                f"[{len(frame.items)}]"
-                if not frame.mapping
-                else f".{frame.key[0][:60]}"
-                if frame.key
-                else ".<<"
-            )
+            step = f"[{len(frame.items)}]" if not frame.mapping else f".{frame.key[0][:60]}" if frame.key else ".<<"
             path += step
         return f"{path}.{name[:60]}".removeprefix(".")
 
@@ -267,9 +244,7 @@ class _Builder:
             frame.merges.append(source)
 
     def _report(self, mark: Mark, message: str, remedy: str, path: str = "") -> None:
-        self.problems.append(
-            Problem(Severity.ERROR, self.source, mark.line, mark.column, path, message, remedy)
-        )
+        self.problems.append(Problem(Severity.ERROR, self.source, mark.line, mark.column, path, message, remedy))
 
 
 def _mark(event: yaml.Event) -> Mark:

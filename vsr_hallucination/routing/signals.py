@@ -42,9 +42,10 @@ def evaluate_keywords(recipe: Recipe, prompt: str) -> Mapping[str, float]:
     return {rule.name: 1.0 for rule in recipe.keywords if _matches(rule, prompt)}
 
 
-def keyword_signals(recipe: Recipe, prompt: str) -> Mapping[Signal, float]:
-    """``evaluate_keywords`` as signals, ready for ``select``."""
-    return {(KEYWORD, name): confidence for name, confidence in evaluate_keywords(recipe, prompt).items()}
+def request_signals(recipe: Recipe, prompt: str, gate: GateResult | None) -> Mapping[Signal, float]:
+    """All signals of the request stage, ready for ``select``. ``gate`` None: the classifier was not asked."""
+    keywords = {(KEYWORD, name): confidence for name, confidence in evaluate_keywords(recipe, prompt).items()}
+    return keywords if gate is None else {**keywords, **fact_check_signals(gate)}
 
 
 def fact_check_signals(gate: GateResult) -> Mapping[Signal, float]:
