@@ -11,6 +11,7 @@ from typing import Any
 
 from vsr_hallucination.cli import marks
 from vsr_hallucination.cli.commands import load_config
+from vsr_hallucination.cli.evidence import grounding_of
 from vsr_hallucination.cli.failure import Failure
 from vsr_hallucination.cli.files import read_text
 from vsr_hallucination.config.schema import Config, Recipe
@@ -40,8 +41,6 @@ def run(args: argparse.Namespace) -> int:
         raise Failure("--gate judges the question: give it with --question")
     config = load_config(args.config)
     recipe = _recipe(config, args.recipe)
-    from vsr_hallucination.cli.evidence import grounding_of
-
     grounding = grounding_of([(name, read_text(name)) for name in args.grounding])
     answer = read_text(args.answer)
     observation = asyncio.run(_observe(args, config, recipe, grounding, answer))

@@ -40,20 +40,23 @@ def check(args: argparse.Namespace) -> int:
 
 def envoy_config(args: argparse.Namespace) -> int:
     config = load_config(args.config)
-    from vsr_hallucination.envoy_config import bootstrap_yaml
+    from vsr_hallucination.envoy_config import EnvoyConfigError, bootstrap_yaml
 
-    sys.stdout.write(bootstrap_yaml(config))
+    try:
+        text = bootstrap_yaml(config)
+    except EnvoyConfigError as error:
+        raise Failure(f"{args.config or 'defaults'}: {error}") from error
+    sys.stdout.write(text)
     return 0
 
 
 def load_config(path: str | None) -> Config:
     """The configuration at ``path``, or the defaults. Raises Failure with every problem, one a line."""
-    from vsr_hallucination.config.loading import ConfigError, load
-    from vsr_hallucination.config.schema import Config
+    from vsr_hallucination.config import Config, ConfigError, load
 
     if path is None:
         return Config()
     try:
-        return load(Path(path)).config
+        return load(path).config
     except ConfigError as error:
         raise Failure(str(error)) from error

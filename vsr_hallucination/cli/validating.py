@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
-
-from vsr_hallucination.cli.failure import Failure
 
 
 def run(path: Path, *, strict: bool, as_json: bool) -> int:
     """Print the problems of ``path``; 0 usable, 1 warnings where ``strict``, 2 errors."""
     from vsr_hallucination.config import report
 
-    if path.is_dir():
-        raise Failure(f"{path}: is a directory, a file is needed")
     problems, code = report(path, strict=strict)
     if as_json:
         found = {"file": str(path), "valid": code == 0, "problems": [asdict(problem) for problem in problems]}
         print(json.dumps(found, ensure_ascii=False, indent=2, default=str))
         return code
     for problem in problems:
-        print(f"{problem.severity}: {problem}", file=sys.stderr)
+        print(f"{problem.severity}: {problem}")
     errors = sum(str(problem.severity) == "error" for problem in problems)
     warnings = len(problems) - errors
     if code == 0 and not problems:

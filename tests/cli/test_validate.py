@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vsr_hallucination.cli import main
+
+GOOD = "version: v0.3\nrouting: {signals: {hallucination: [{name: claims}]}}\n"
+
+
+def run(tmp_path: Path, text: str, *options: str) -> int:
+    file = tmp_path / "config.yaml"
+    file.write_text(text)
+    return main(["validate", str(file), *options])
+
+
+def test_a_good_file_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, GOOD, "--strict") == 0
+    assert capsys.readouterr().out.endswith("config.yaml: valid\n")
+
+
+def test_warnings_count_only_where_strict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = GOOD + "routng: {}\n"
+    assert run(tmp_path, text) == 0
+    assert run(tmp_path, text, "--strict") == 1
+    assert "routng" in capsys.readouterr().out
+
+
+def test_errors_are_all_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "routing: {signals: {hallucination: [{name: a}, {name: a, use: 1}]}}\n") == 2
+    shown = capsys.readouterr().out
+    assert shown.count("error: ") >= 2
+    assert "not usable" in shown
+
+
+def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path, "filter: {nonsense: 1}\n", "--json") == 2
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["valid"] is False
+    problem = next(each for each in shown["problems"] if each["severity"] == "error")
+    assert set(problem) == {"severity", "file", "line", "column", "path", "message", "remedy"}
+    assert (problem["line"], problem["path"]) == (1, "filter.nonsense")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(tmp_path / "absent.yaml")]) == 2
+    assert "absent.yaml" in capsys.readouterr().out
+
+
+def test_serve_refuses_a_bad_file_before_it_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("filter: {nonsense: 1}\n")
+    assert main(["serve", "--config", str(file)]) == 2
+    assert "nonsense" in capsys.readouterr().err
+
+
+def test_envoy_config_prints_a_bootstrap(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(GOOD + "filter: {envoy: {upstream: 'llm.example:8000'}}\n")
+    assert main(["envoy-config", "--config", str(file)]) == 0
+    assert "llm.example" in capsys.readouterr().out
