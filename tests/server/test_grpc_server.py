@@ -1,7 +1,6 @@
 """Addresses, TLS, limits, health and drain of the gRPC server."""
 
 import asyncio
-import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from support.ext_proc import Client, connect, request_headers, response_body
 from support.scripted import Collected, RuntimeOf, ScriptedExchange
+from support.tls import certificates
 from vsr_hallucination.config.schema import Config, Limits, ServerSettings, TlsSettings
 from vsr_hallucination.orders import Send
 from vsr_hallucination.server.grpc_server import HEADROOM, GrpcServer, ListenError
@@ -138,34 +138,21 @@ async def test_c4_message_limits_follow_the_edge() -> None:
 
 
 @pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A CA, and a pair for server and client signed by it."""
-    folder = tmp_path_factory.mktemp("tls")
-
-    def openssl(*words: str) -> None:
-        subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
-
-    key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
-    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test-ca")
-    for name in ("server", "client"):
-        openssl("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
-        (folder / "ext").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial",
-                "-out", f"{name}.pem", "-days", "2", "-extfile", "ext")  # fmt: skip
-    return folder
+def tls_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return certificates(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.mark.parametrize("mutual", [False, True])
-async def test_tls(certificates: Path, mutual: bool) -> None:
+async def test_tls(tls_files: Path, mutual: bool) -> None:
     tls = TlsSettings(
-        certificate=str(certificates / "server.pem"),
-        key=str(certificates / "server.key"),
-        client_ca=str(certificates / "ca.pem") if mutual else None,
+        certificate=str(tls_files / "server.pem"),
+        key=str(tls_files / "server.key"),
+        client_ca=str(tls_files / "ca.pem") if mutual else None,
     )
-    ca = (certificates / "ca.pem").read_bytes()
+    ca = (tls_files / "ca.pem").read_bytes()
     anonymous = grpc.ssl_channel_credentials(ca)
     known = grpc.ssl_channel_credentials(
-        ca, (certificates / "client.key").read_bytes(), (certificates / "client.pem").read_bytes()
+        ca, (tls_files / "client.key").read_bytes(), (tls_files / "client.pem").read_bytes()
     )
     async with running(ServerSettings(listen=("127.0.0.1:0",), tls=tls)) as server:
         async with connect(server.addresses[0], known) as client:
