@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vsr_hallucination import enforcement as enforce
-from vsr_hallucination.apis.base import Api
+from vsr_hallucination.apis.base import Api, ResponseUnreadable
 from vsr_hallucination.config.schema import Action, Decision
 from vsr_hallucination.observation import Observation
 from vsr_hallucination.reading import VALIDATORS, Reading
@@ -80,8 +80,7 @@ def release(
     if body_codes and phase is Phase.RESPONSE_BODY and api is not None:
         details = plugin is not None and plugin.include_hallucination_details
         texts = enforce.notices(made, observations, details=details, codes=body_codes)
-        edited = api.prepend(reading.plain, texts) if texts else reading.plain
-        written = edited if edited != reading.plain else None
+        written = _rewritten(api, reading.plain, texts) if texts else None
     actions = made.applied(body_written=written is not None)
     unwritten = body_codes if written is None else ()  # a warning that found no place still reaches the client
     wanted = {*made.codes(Action.HEADER), *unwritten}
@@ -92,3 +91,12 @@ def release(
         remove += VALIDATORS
     metadata = label.facts(observations, actions)
     return Continue(phase, Mutation(fields, remove), written, mode, metadata), actions
+
+
+def _rewritten(api: Api, plain: bytes, texts: Mapping[int, str]) -> bytes | None:
+    """The body with its warnings, or None where they found no place (they then go into a header)."""
+    try:
+        edited = api.prepend(plain, texts)
+    except ResponseUnreadable:
+        return None
+    return edited if edited != plain else None
