@@ -1,5 +1,6 @@
 """Content codings, whole and as a stream, within bounds."""
 
+import contextlib
 import gzip
 import random
 import zlib
@@ -112,7 +113,7 @@ def test_output_is_bounded(name):
 
 @pytest.mark.parametrize("name", ["br", "zstd"])
 def test_a_bomb_stops_by_its_ratio(name):
-    bomb = CODINGS[name](b"\0" * (64 << 20))
+    bomb = CODINGS[name](b"\0" * (16 << 20))
     with pytest.raises(TooLarge, match="times"):
         decode(bomb, name, 1 << 40)
 
@@ -129,7 +130,5 @@ def test_mutated_input_gives_bytes_or_a_typed_error(name, data):
     coded = bytearray(CODINGS.get(name, CODINGS["gzip, br"])(TEXT[:400]))
     for _ in range(data.draw(st.integers(0, 4))):
         coded[data.draw(st.integers(0, len(coded) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with contextlib.suppress(DecodeError, TooLarge):
         assert len(decode(bytes(coded), name, 4096)) <= 4096
-    except (DecodeError, TooLarge):
-        pass

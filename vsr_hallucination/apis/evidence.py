@@ -46,7 +46,10 @@ def part_text(part: object) -> str | None:
 
 def is_text(value: object) -> bool:
     """Whether a string says anything: no white space alone, no placeholder."""
-    return isinstance(value, str) and value.strip().strip("()[]<>.").strip().casefold() not in ("", *_PLACEHOLDERS)
+    if not isinstance(value, str):
+        return False
+    bare = value.strip().strip("()[]<>.\"'").strip()
+    return bool(bare) and (len(bare) > 20 or bare.casefold() not in _PLACEHOLDERS)
 
 
 class EvidenceBuilder:

@@ -1,0 +1,24 @@
+"""Paths to APIs."""
+
+import pytest
+
+from vsr_hallucination.apis.registry import api_for_path
+
+NAMES = {
+    "/v1/chat/completions": "openai_chat",
+    "/v1/chat/completions/": "openai_chat",
+    "/openai/deployments/x/chat/completions?api-version=2024-10-21": "openai_chat",
+    "/gateway/team/v1/chat/completions#x": "openai_chat",
+    "https://host/v1/chat/completions": "openai_chat",
+}
+
+
+@pytest.mark.parametrize("path", NAMES)
+def test_known_paths(path):
+    api = api_for_path(path)
+    assert api is not None and api.name == NAMES[path]
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1/models", "/v1/chat/completions/abc", "/x?a=/v1/chat/completions", "*"])
+def test_other_paths(path):
+    assert api_for_path(path) is None
