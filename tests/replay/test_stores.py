@@ -129,6 +129,8 @@ def test_what_a_client_sends_cannot_break_a_store(store: Store) -> None:
     found = store.get("r1")
     assert found is not None and found.response_body == "\ufffd\ufffd" and found.outcomes[0].score is None
     assert store.query(Query()).total == 2
+    assert store.get("no\x00\ud800") is None
+    assert ids(store, decision="\x00", recipe="\ud800", search="\ud800") == []
 
 
 def test_retention_drops_the_old_then_the_many(store: Store) -> None:

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, Connection, make_url
 
-from vsr_hallucination.replay.record import Outcome, Record
+from vsr_hallucination.replay.record import Outcome, Record, clean_text
 from vsr_hallucination.replay.sql_rows import (
     RECORD_COLUMNS,
     SCHEMA_VERSION,
@@ -77,7 +77,7 @@ class SqlStore:
     def get(self, record_id: str) -> Record | None:
         with self._transaction() as connection:
             rows = self._read(
-                connection, sa.select(self._records).where(self._records.c.id == record_id), True
+                connection, sa.select(self._records).where(self._records.c.id == clean_text(record_id)), True
             )
         return rows[0] if rows else None
 
@@ -132,9 +132,9 @@ class SqlStore:
     def _where_clause(self, query: Query) -> list[sa.ColumnElement[bool]]:
         columns, clauses = self._records.c, []
         if query.decision is not None:
-            clauses.append(columns.decision == query.decision)
+            clauses.append(columns.decision == clean_text(query.decision))
         if query.recipe is not None:
-            clauses.append(columns.recipe == query.recipe)
+            clauses.append(columns.recipe == clean_text(query.recipe))
         if query.since is not None:
             clauses.append(columns.created_at >= query.since)
         if query.search is not None:
