@@ -171,6 +171,7 @@ def test_detection_and_replay_hooks(telemetry: Telemetry) -> None:
     telemetry.queue_size("detector", 7)
     telemetry.batch_size("detector", 16)
     telemetry.queue_wait("fact_check", 0.02)
+    telemetry.dropped("detector", "late")
     telemetry.replay_backlog(9)
     telemetry.replay_written(4, 0.01)
     telemetry.replay_lost(2, "overflow")
@@ -178,6 +179,7 @@ def test_detection_and_replay_hooks(telemetry: Telemetry) -> None:
     assert value(telemetry, "vsr_detection_queue_size", model="detector") == 7
     assert value(telemetry, "vsr_detection_batch_size_sum", model="detector") == 16
     assert value(telemetry, "vsr_detection_queue_wait_seconds_count", model="fact_check") == 1
+    assert value(telemetry, "vsr_detection_dropped_total", model="detector", reason="late") == 1
     assert value(telemetry, "vsr_replay_backlog") == 9
     assert value(telemetry, "vsr_replay_records_written_total") == 4
     assert value(telemetry, "vsr_replay_lost_total", reason="overflow") == 2

@@ -49,7 +49,7 @@ class LabelBounds:
 
 
 class Telemetry:
-    """Counts what is reported to it. No method blocks or raises; all but the detection hooks are for one thread."""
+    """Counts what is reported to it. No method blocks or raises; any thread may call."""
 
     def __init__(self, registry: CollectorRegistry | None = None, log: NoteLog | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -124,6 +124,9 @@ class Telemetry:
         )
         self._wait = self._histogram(
             "vsr_detection_queue_wait_seconds", "Wait of a check.", _SECONDS, "model"
+        )
+        self._dropped = self._counter(
+            "vsr_detection_dropped_total", "Checks dropped before any work.", "model", "reason"
         )
         self._checks = self._counter("vsr_checks_total", "Single checks by result: ok, or why not.", "result")
         self._gates = self._counter("vsr_fact_checks_total", "Classifier runs by result.", "result")
@@ -221,6 +224,10 @@ class Telemetry:
     def queue_wait(self, model: str, seconds: float) -> None:
         """How long a check waited before the model began."""
         _observe(self._wait.labels(self._label("model", model)), seconds)
+
+    def dropped(self, model: str, why: str) -> None:
+        """A check was turned away or dropped before the model saw it (overloaded, late, departed)."""
+        self._dropped.labels(self._label("model", model), self._label("dropped", why)).inc()
 
     def checked(self, result: CheckResult, seconds: float) -> None:
         """One check of one answer has ended, one way or the other."""

@@ -81,8 +81,13 @@ def test_tables_of_another_version_are_left_alone(tmp_path: Path) -> None:
         SqlStore(url).get("r1")
 
 
-def test_two_stores_create_the_schema_at_once(postgres_url: str) -> None:
-    stores = [SqlStore(postgres_url) for _ in range(4)]
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_many_stores_create_the_schema_at_once(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    sqlite_url = f"sqlite:///{tmp_path}/replay.db"
+    url = sqlite_url if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    stores = [SqlStore(url) for _ in range(4)]
     failures: list[Exception] = []
 
     def put(store: SqlStore, name: str) -> None:

@@ -175,6 +175,8 @@ class SqlStore:
         with self._engine.begin() as connection:
             if self._postgres:
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_CREATE_LOCK)))
+            else:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
             self._metadata.create_all(connection, checkfirst=True)
             found = connection.execute(sa.select(self._version.c.version)).scalars().all()
             if not found:
