@@ -130,7 +130,8 @@ def train(
         optimizer.step()
         scheduler.step()
         optimizer.zero_grad(set_to_none=True)
-        running = 0.97 * running + 0.03 * float(loss) if step > start else float(loss)
+        current = float(loss.detach())
+        running = 0.97 * running + 0.03 * current if step > start else current
         progress.set_postfix(loss=f"{running:.4f}", refresh=False)
         if (step + 1) % recipe.checkpoint_every == 0:
             _save(checkpoint, model, optimizer, scheduler, step + 1)

@@ -1,0 +1,1 @@
+"""How the embedded models are made: data, training, calibration, measuring. Not part of the wheel."""

@@ -1,0 +1,295 @@
+"""``python -m training.detector DATA``: trains, calibrates and exports the span detector."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from training.base import MODELS, RUNS, base_directory, load_tokenizer
+from training.detector_data import DetectorRow, describe, load
+from training.loop import Example, Recipe, predict, train
+from training.rows import held_out
+from training.sequence import export
+from vsr_hallucination.detection.encoding import (
+    ANSWER_TYPE, EVIDENCE_TYPE, EvidenceWords, answer_pieces, readings, token_types,
+)
+
+LABELS = ("supported", "unsupported")
+NOVEL_TYPE = 2
+MAX_LENGTH, MAX_ANSWER, MAX_QUESTION = 320, 96, 48
+ALLOWED_FLAGGED = 0.05
+IGNORED = -100
+_MAX_CONTEXT = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One encoded (window, answer piece): ``offsets`` of its answer tokens, the first at ``answer_at``."""
+
+    example: Example
+    answer_at: int
+    offsets: tuple[tuple[int, int], ...]
+
+
+class Encoder:
+    """Turns rows into inputs exactly as at run time (see ``vsr_hallucination.detection.encoding``)."""
+
+    def __init__(self, directory: Path) -> None:
+        self.tokenizer = load_tokenizer(directory)
+        self.cls, self.sep = (self.tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]"))
+
+    def pieces(self, row: DetectorRow, every_window: bool) -> list[list[Piece]]:
+        """Per answer piece: its inputs, one per window, or only the window that shares most words with it."""
+        context = row.context[:_MAX_CONTEXT]
+        evidence = EvidenceWords.from_texts([context, row.question])
+        answer = self.tokenizer.encode(row.answer, add_special_tokens=False)
+        types = token_types(answer.offsets, evidence.words(row.answer), NOVEL_TYPE)
+        labels = self._labels(answer.offsets, row)
+        asked = self.tokenizer.encode(row.question + "\n", add_special_tokens=False).ids[:MAX_QUESTION]
+        passage = self.tokenizer.encode(context, add_special_tokens=False)
+        result: list[list[Piece]] = []
+        for first, last in answer_pieces(answer.offsets, row.answer, MAX_ANSWER):
+            room = MAX_LENGTH - 3 - len(asked) - (last - first)
+            windows = windows_of(len(passage.ids), room)
+            text = row.answer[answer.offsets[first][0] : answer.offsets[last - 1][1]]
+            if not every_window and len(windows) > 1:
+                windows = [best_window(windows, passage.offsets, context, text)]
+            inputs = []
+            for a, b in windows:
+                ids = [self.cls, *asked, *passage.ids[a:b], self.sep, *answer.ids[first:last], self.sep]
+                at = 2 + len(asked) + b - a
+                kinds = [EVIDENCE_TYPE] * at + types[first:last] + [ANSWER_TYPE]
+                marks = [IGNORED] * at + labels[first:last] + [IGNORED]
+                if not every_window and b - a < len(passage.ids):
+                    seen = EvidenceWords.from_texts([context[passage.offsets[a][0] : passage.offsets[b - 1][1]], row.question])
+                    marks = self._unseen(marks, at, answer.offsets[first:last], row.answer, evidence, seen)
+                example = Example(tuple(ids), tuple(kinds), tuple(marks))
+                inputs.append(Piece(example, at, tuple(answer.offsets[first:last])))
+            result.append(inputs)
+        return result
+
+    @staticmethod
+    def _labels(offsets: Sequence[tuple[int, int]], row: DetectorRow) -> list[int]:
+        def label(start: int, end: int) -> int:
+            if any(a < end and start < b for a, b in row.spans):
+                return 1
+            return IGNORED if any(a < end and start < b for a, b in row.ignored) else 0
+
+        return [label(start, end) for start, end in offsets]
+
+    @staticmethod
+    def _unseen(marks: list[int], at: int, offsets: Sequence[tuple[int, int]], answer: str, whole: EvidenceWords,
+                seen: EvidenceWords) -> list[int]:
+        """What this window does not hold: numbers and names are unsupported by it, other words undecided."""
+        absent = [w for w in seen.words(answer) if w.novel and not whole.novel(answer[w.start : w.end])]
+        result = list(marks)
+        for i, (start, end) in enumerate(offsets):
+            word = next((w for w in absent if w.start < end and start < w.end), None)
+            if word is not None and result[at + i] == 0:
+                strong = answer[word.start].isdigit() or (answer[word.start].isupper() and word.start > 0)
+                result[at + i] = 1 if strong else IGNORED
+        return result
+
+
+def windows_of(total: int, room: int) -> list[tuple[int, int]]:
+    """Token ranges over the evidence, half overlapping, the last one flush with the end."""
+    if total <= room:
+        return [(0, total)]
+    step = max(1, room // 2)
+    starts = [*range(0, total - room, step), total - room]
+    return [(start, start + room) for start in starts]
+
+
+def best_window(windows: Sequence[tuple[int, int]], offsets: Sequence[tuple[int, int]], context: str, text: str) -> tuple[int, int]:
+    """The window that holds most of the answer's distinct words."""
+    wanted = {form for word in set(text.split()) for form in readings(word.strip(".,;:!?()\"'*"))}
+
+    def shared(window: tuple[int, int]) -> int:
+        part = context[offsets[window[0]][0] : offsets[window[1] - 1][1]]
+        return len(wanted & EvidenceWords.from_texts([part]).readings)
+
+    return max(windows, key=shared)
+
+
+def build_model(base: Path) -> Any:
+    """The base encoder with a token head and a third token type, begun as a copy of the second."""
+    from transformers import BertForTokenClassification
+
+    torch.manual_seed(11)
+    model = BertForTokenClassification.from_pretrained(
+        str(base), local_files_only=True, num_labels=2, attention_probs_dropout_prob=0.0,
+        id2label=dict(enumerate(LABELS)), label2id={name: i for i, name in enumerate(LABELS)},
+    )
+    old = model.bert.embeddings.token_type_embeddings.weight.data
+    wider = torch.nn.Embedding(3, old.shape[1])
+    wider.weight.data[:2] = old
+    wider.weight.data[2] = old[1]
+    model.bert.embeddings.token_type_embeddings = wider
+    model.config.type_vocab_size = 3
+    return model
+
+
+def token_scores(model: Any, encoder: Encoder, rows: Sequence[DetectorRow]) -> list[list[tuple[tuple[int, int], float]]]:
+    """Per row, each answer token's (offsets, logit margin): the least over windows, so any window may support it."""
+    inputs: list[Piece] = []
+    owners: list[tuple[int, int]] = []
+    for r, row in enumerate(rows):
+        for p, piece in enumerate(encoder.pieces(row, every_window=True)):
+            inputs += piece
+            owners += [(r, p)] * len(piece)
+    logits = predict(model, [piece.example for piece in inputs])
+    merged: dict[tuple[int, int], torch.Tensor] = {}
+    offsets: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
+    for piece, owner, value in zip(inputs, owners, logits, strict=True):
+        part = value[piece.answer_at : piece.answer_at + len(piece.offsets)]
+        margin = part[:, 1] - part[:, 0]
+        merged[owner] = torch.minimum(merged[owner], margin) if owner in merged else margin
+        offsets[owner] = piece.offsets
+    result: list[list[tuple[tuple[int, int], float]]] = [[] for _ in rows]
+    for owner in sorted(merged):
+        result[owner[0]] += list(zip(offsets[owner], merged[owner].tolist(), strict=True))
+    return result
+
+
+def decode(scored: Sequence[tuple[tuple[int, int], float]], answer: str, temperature: float, span_confidence: float,
+           threshold: float) -> list[tuple[int, int, float]]:
+    """(start, end, confidence): runs of tokens at or above ``span_confidence``; a run's confidence is its highest
+    token's, and runs below ``threshold`` are dropped. Gaps of blanks or punctuation do not end a run."""
+    spans: list[tuple[int, int, float]] = []
+    for (start, end), margin in scored:
+        probability = float(torch.sigmoid(torch.tensor(margin / temperature)))
+        if probability < span_confidence or end <= start:
+            continue
+        if spans and not any(c.isalnum() for c in answer[spans[-1][1] : start]):
+            spans[-1] = (spans[-1][0], end, max(spans[-1][2], probability))
+        else:
+            spans.append((start, end, probability))
+    return [span for span in spans if span[2] >= threshold and any(c.isalnum() for c in answer[span[0] : span[1]])]
+
+
+def fit_temperature(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow]) -> float:
+    """Temperature of least token log-loss on held-out rows."""
+    margins: list[float] = []
+    truth: list[float] = []
+    for scored, row in zip(scores, rows, strict=True):
+        for (start, end), margin in scored:
+            if not any(a < end and start < b for a, b in row.ignored):
+                margins.append(margin)
+                truth.append(float(any(a < end and start < b for a, b in row.spans)))
+    values, labels = torch.tensor(margins), torch.tensor(truth)
+    grid = [0.6 + 0.05 * i for i in range(60)]
+    losses = [float(torch.nn.functional.binary_cross_entropy_with_logits(values / t, labels)) for t in grid]
+    return round(grid[losses.index(min(losses))], 2)
+
+
+def answer_scores(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow],
+                  temperature: float) -> list[float]:
+    """The unsupported score of each answer: its highest word-bearing token's probability."""
+    result = []
+    for scored, row in zip(scores, rows, strict=True):
+        kept = [m for (s, e), m in scored if any(c.isalnum() for c in row.answer[s:e])]
+        result.append(float(torch.sigmoid(torch.tensor(max(kept, default=-20.0) / temperature))))
+    return result
+
+
+def calibrate(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow]) -> dict[str, float]:
+    """Temperature, and the threshold at which at most 5 % of held-out clean answers are flagged."""
+    temperature = fit_temperature(scores, rows)
+    clean = sorted((s for s, r in zip(answer_scores(scores, rows, temperature), rows, strict=True)
+                    if not r.spans and not r.ignored), reverse=True)
+    threshold = min(0.98, max(0.5, round(clean[int(ALLOWED_FLAGGED * len(clean))] + 0.005, 2)))
+    best = max((s / 20 for s in range(4, int(threshold * 20) + 1)),
+               key=lambda c: span_f1(scores, rows, temperature, c, threshold)[2])
+    return {"temperature": temperature, "threshold": threshold, "min_span_confidence": round(best, 2)}
+
+
+def span_f1(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow], temperature: float,
+            span_confidence: float, threshold: float) -> tuple[float, float, float]:
+    """Character-level precision, recall, F1 of spans, over all rows together."""
+    hit = said = true = 0
+    for scored, row in zip(scores, rows, strict=True):
+        marked = {i for a, b in row.spans for i in range(a, b)}
+        called = {i for a, b, _ in decode(scored, row.answer, temperature, span_confidence, threshold) for i in range(a, b)}
+        called -= {i for a, b in row.ignored for i in range(a, b)}
+        hit, said, true = hit + len(marked & called), said + len(called), true + len(marked)
+    precision, recall = hit / max(1, said), hit / max(1, true)
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def report(name: str, scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow],
+           numbers: dict[str, float]) -> dict[str, float]:
+    """Prints and returns answer-level and span-level figures."""
+    from sklearn.metrics import roc_auc_score
+
+    answers = answer_scores(scores, rows, numbers["temperature"])
+    faulty = [bool(r.spans) for r in rows]
+    flagged = [a >= numbers["threshold"] for a in answers]
+    precision, recall, f1 = span_f1(scores, rows, numbers["temperature"], numbers["min_span_confidence"], numbers["threshold"])
+    caught = sum(f and t for f, t in zip(flagged, faulty, strict=True)) / max(1, sum(faulty))
+    false = sum(f and not t for f, t in zip(flagged, faulty, strict=True)) / max(1, len(rows) - sum(faulty))
+    auroc = float(roc_auc_score(faulty, answers)) if 0 < sum(faulty) < len(rows) else float("nan")
+    print(f"{name}: rows {len(rows)}  AUROC {auroc:.3f}  faulty flagged {caught:.3f}  clean flagged {false:.3f}  "
+          f"span P {precision:.3f} R {recall:.3f} F1 {f1:.3f}", flush=True)
+    return {"auroc": auroc, "faulty_flagged": caught, "clean_flagged": false, "span_f1": f1}
+
+
+def finish(model: Any, base: Path, kept: list[DetectorRow], out: Path) -> None:
+    """Calibrates on one half of the held-out rows, reports the other, exports."""
+    encoder = Encoder(base)
+    tuning = [r for r in kept if held_out(r.key, 0.5, "half")]
+    test = [r for r in kept if not held_out(r.key, 0.5, "half")]
+    numbers = calibrate(token_scores(model, encoder, tuning), tuning)
+    print(json.dumps(numbers))
+    scores = token_scores(model, encoder, test)
+    report("held out", scores, test, numbers)
+    for group in sorted({r.group.split(" ")[0] for r in test}):
+        chosen = [i for i, r in enumerate(test) if r.group.split(" ")[0] == group]
+        report(f"  {group}", [scores[i] for i in chosen], [test[i] for i in chosen], numbers)
+    for group in sorted({r.group for r in test if r.spans and "+" not in r.group}):
+        chosen = [i for i, r in enumerate(test) if r.group == group and r.spans]
+        report(f"  {group} (faulty)", [scores[i] for i in chosen], [test[i] for i in chosen], numbers)
+    export(model, base, out, {
+        "format": 1, "kind": "detector",
+        "encoding": {"novelty_token_type": NOVEL_TYPE, "max_length": MAX_LENGTH, "max_answer": MAX_ANSWER, "max_question": MAX_QUESTION},
+        "thresholds": {"threshold": numbers["threshold"], "min_span_confidence": numbers["min_span_confidence"]},
+        "temperature": numbers["temperature"], "scripts": ["Latin"], "languages": ["en"], "labels": dict(enumerate(LABELS)),
+    })
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
+    parser.add_argument("--base", type=Path, help="directory of the base model")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the rows (quick runs)")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--run", default="detector")
+    parser.add_argument("--out", type=Path, default=MODELS / "detector")
+    options = parser.parse_args()
+    base = base_directory(options.base)
+    rows = load(options.data, random.Random(7), options.scale)
+    kept = [r for r in rows if held_out(r.key, 0.07)][:1200]
+    trained = [r for r in rows if not held_out(r.key, 0.07)]
+    print(json.dumps(describe(trained)))
+    encoder = Encoder(base)
+    examples = []
+    for row in trained:
+        pieces = encoder.pieces(row, every_window=False)
+        # Two pieces of a long answer are enough; those with a fault first.
+        pieces.sort(key=lambda piece: 1 not in piece[0].example.labels)
+        examples += [piece[0].example for piece in pieces[:2] if any(m != IGNORED for m in piece[0].example.labels)]
+    print("inputs", len(examples), "tokens", sum(len(e.input_ids) for e in examples), flush=True)
+    model = build_model(base)
+    recipe = Recipe("detector", learning_rate=2e-4, epochs=options.epochs, batch_tokens=4096, checkpoint_every=50)
+    train(model, examples, recipe, RUNS / options.run, class_weights=(1.0, 1.5))
+    finish(model, base, kept, options.out)
+
+
+if __name__ == "__main__":
+    main()

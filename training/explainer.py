@@ -1,0 +1,80 @@
+"""``python -m training.explainer DATA``: trains, calibrates and exports the three-class NLI explainer."""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from training.base import MODELS, RUNS, base_directory
+from training.loop import Recipe
+from training.nli_data import ENTAILMENT, LABELS, load
+from training.rows import held_out
+from training.sequence import Pair, best_temperature, expected_calibration_error, export, fit, logits_of
+
+TRAIN_LENGTH = 128
+MAX_LENGTH = 256
+# A span is dropped on entailment alone, so entailment must rarely be wrong.
+WRONG_ENTAILMENT = 0.05
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
+    parser.add_argument("--base", type=Path, help="directory of the base model")
+    parser.add_argument("--rows", type=int, default=100_000, help="at most so many training rows")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--run", default="explainer")
+    parser.add_argument("--out", type=Path, default=MODELS / "explainer")
+    options = parser.parse_args()
+    base = base_directory(options.base)
+    pairs = load(options.data, random.Random(6))
+    kept = [p for p in pairs if held_out(p.first, 0.08)]
+    trained = [p for p in pairs if not held_out(p.first, 0.08)][: options.rows]
+    print("training rows", len(trained), Counter(LABELS[p.label] for p in trained), Counter(p.group for p in trained))
+    recipe = Recipe("explainer", learning_rate=2e-4, epochs=options.epochs, batch_tokens=3072, checkpoint_every=100)
+    model = fit(base, LABELS, trained, recipe, TRAIN_LENGTH, RUNS / options.run)
+    tuning = [p for p in kept if held_out(p.first, 0.5, "half")]
+    report(model, base, tuning, [p for p in kept if not held_out(p.first, 0.5, "half")], options.out)
+
+
+def entailment_threshold(probabilities: torch.Tensor, labels: torch.Tensor) -> float:
+    """Lowest threshold at which at most 5 % of pairs called entailment are something else."""
+    for step in range(50, 100):
+        called = probabilities[:, ENTAILMENT] >= step / 100
+        if bool(called.any()) and float((labels[called] != ENTAILMENT).float().mean()) <= WRONG_ENTAILMENT:
+            return step / 100
+    return 0.99
+
+
+def report(model: Any, base: Path, tuning: list[Pair], test: list[Pair], out: Path) -> None:
+    """Calibrates on ``tuning``, prints figures on ``test``, exports."""
+    labels = torch.tensor([p.label for p in tuning])
+    logits = logits_of(model, base, tuning, MAX_LENGTH)
+    temperature = best_temperature(logits, labels)
+    threshold = entailment_threshold(torch.softmax(logits / temperature, -1), labels)
+    probabilities = torch.softmax(logits_of(model, base, test, MAX_LENGTH) / temperature, -1)
+    truth = torch.tensor([p.label for p in test])
+    right = probabilities.argmax(-1).eq(truth)
+    print(f"temperature {temperature}  entailment threshold {threshold}  test rows {len(test)}")
+    print(f"accuracy {float(right.float().mean()):.3f}  ECE {expected_calibration_error(probabilities.max(-1).values, right):.3f}")
+    called = probabilities[:, ENTAILMENT] >= threshold
+    print(f"called entailed {float(called.float().mean()):.3f} of pairs, right in {float((truth[called] == ENTAILMENT).float().mean()):.3f}")
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for pair, good in zip(test, right.tolist(), strict=True):
+        groups[pair.group].append(good)
+    for group, values in sorted(groups.items()):
+        print(f"  {group}: {sum(values) / len(values):.3f} of {len(values)}")
+    export(model, base, out, {
+        "format": 1, "kind": "explainer", "encoding": {"novelty_token_type": None, "max_length": MAX_LENGTH},
+        "thresholds": {"nli_entailment_threshold": threshold}, "temperature": temperature,
+        "scripts": ["Latin"], "languages": ["en"], "labels": dict(enumerate(LABELS)),
+    })
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Shared by the two sequence models: encoding, training, export, held-out figures."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from training.base import load_tokenizer
+from training.loop import Example, Recipe, predict, train
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A text, or (premise, hypothesis); ``label`` is the class index."""
+
+    first: str
+    second: str
+    label: int
+    group: str
+    weight: float = 1.0
+
+
+def encode(tokenizer: Any, pair: Pair, max_length: int) -> Example:
+    """[CLS] first [SEP] (second [SEP]); the first text gives way when the pair is too long."""
+    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    second = tokenizer.encode(pair.second, add_special_tokens=False).ids[: max_length // 2] if pair.second else []
+    room = max_length - 2 - (len(second) + 1 if second else 0)
+    first = tokenizer.encode(pair.first[: max_length * 12], add_special_tokens=False).ids[:room]
+    ids = [cls, *first, sep, *([*second, sep] if second else [])]
+    types = [0] * (len(first) + 2) + [1] * (len(ids) - len(first) - 2)
+    return Example(tuple(ids), tuple(types), (pair.label,), pair.weight)
+
+
+def build_model(base: Path, labels: Sequence[str]) -> Any:
+    """The base encoder with a fresh classification head, no attention dropout (slow on a CPU)."""
+    from transformers import BertForSequenceClassification
+
+    torch.manual_seed(11)
+    return BertForSequenceClassification.from_pretrained(
+        str(base), local_files_only=True, num_labels=len(labels), attention_probs_dropout_prob=0.0,
+        id2label=dict(enumerate(labels)), label2id={name: i for i, name in enumerate(labels)},
+    )
+
+
+def fit(base: Path, labels: Sequence[str], pairs: Sequence[Pair], recipe: Recipe, max_length: int, run: Path) -> Any:
+    """Trains (or continues) a run and returns the model."""
+    tokenizer = load_tokenizer(base)
+    model = build_model(base, labels)
+    train(model, [encode(tokenizer, pair, max_length) for pair in pairs], recipe, run)
+    return model
+
+
+def logits_of(model: Any, base: Path, pairs: Sequence[Pair], max_length: int) -> torch.Tensor:
+    """(rows, classes) fp32."""
+    tokenizer = load_tokenizer(base)
+    return torch.stack(predict(model, [encode(tokenizer, pair, max_length) for pair in pairs]))
+
+
+def best_temperature(logits: torch.Tensor, labels: torch.Tensor) -> float:
+    """The temperature of least negative log-likelihood on held-out rows (Guo et al. 2017), by grid."""
+    grid = [0.5 + 0.05 * i for i in range(71)]
+    losses = [float(torch.nn.functional.cross_entropy(logits / t, labels)) for t in grid]
+    return round(grid[losses.index(min(losses))], 2)
+
+
+def expected_calibration_error(confidence: torch.Tensor, correct: torch.Tensor, bins: int = 10) -> float:
+    """ECE over equal-width confidence bins."""
+    total = 0.0
+    for i in range(bins):
+        inside = (confidence > i / bins) & (confidence <= (i + 1) / bins)
+        if bool(inside.any()):
+            gap = float(confidence[inside].mean() - correct[inside].float().mean())
+            total += abs(gap) * float(inside.float().mean())
+    return total
+
+
+def export(model: Any, base: Path, directory: Path, metadata: dict[str, Any]) -> None:
+    """Writes the int8 directory: config, weights, tokenizer, vsr.json (the model card is kept if there)."""
+    from vsr_hallucination.detection.embedded import METADATA, save_int8
+
+    save_int8(model, directory)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"):
+        shutil.copyfile(base / name, directory / name)
+    (directory / METADATA).write_text(json.dumps(metadata, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
