@@ -6,7 +6,7 @@ All functions are pure: bytes in, immutable values or bytes out, or one of the t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from vsr_hallucination.detection.types import Grounding
@@ -28,6 +28,7 @@ class RequestView:
     prompt: str
     grounding: Grounding
     stream: bool
+    echo: tuple[str, ...] = ()  # completions with ``echo``: the text that choice 0, 1, … repeats in front
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,15 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The text of one choice: its text parts joined. ``index`` is the choice's own ``index``, not its position."""
+    """The text of one choice: its text parts joined. ``index`` is the choice's own ``index``, not its position.
+
+    ``text[:skip]`` is the echoed prompt: not the model's words, not to be checked. Offsets count from the whole text.
+    """
 
     index: int
     text: str
     parts: tuple[AnswerPart, ...] = ()
+    skip: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,19 @@ class ResponseView:
     answers: tuple[Answer, ...]
     error: bool = False
     incomplete: bool = False
+
+
+def without_echo(view: ResponseView, request: RequestView) -> ResponseView:
+    """The view with ``skip`` set where an answer begins with the prompt it was asked to repeat."""
+    if not request.echo:
+        return view
+    answers = tuple(_skipping(answer, request.echo) for answer in view.answers)
+    return replace(view, answers=answers)
+
+
+def _skipping(answer: Answer, echo: tuple[str, ...]) -> Answer:
+    prompt = echo[answer.index] if answer.index < len(echo) else ""
+    return replace(answer, skip=len(prompt)) if answer.text.startswith(prompt) else answer
 
 
 class StreamAssembler(Protocol):
@@ -97,7 +115,8 @@ class Api(Protocol):
     def assembler(self, limit: int) -> StreamAssembler: ...
 
     def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
-        """Put a notice in front of the first text part of each named choice (by ``index``); all other bytes stay."""
+        """Put a notice in front of the first text part of each named choice (by ``index``); all other bytes stay,
+        but for citation offsets into that text, which move with it."""
 
     def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
         """An error object of this API, JSON, UTF-8 (content type application/json)."""

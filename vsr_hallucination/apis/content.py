@@ -9,11 +9,15 @@ the answer.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
-from vsr_hallucination.apis.base import Answer, AnswerPart
+from vsr_hallucination.apis.base import Answer, AnswerPart, RequestUnreadable, ResponseUnreadable
 from vsr_hallucination.apis.evidence import part_text
-from vsr_hallucination.apis.jsontext import Edit, Path, Prefix, path_text
+from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, Prefix, Replace, loads, path_text
+
+# Cut by a limit or a filter: "model_length" is Mistral's word, "max_tokens" Anthropic's and that of several gateways.
+INCOMPLETE = frozenset(("length", "max_tokens", "model_length", "content_filter", "model_context_window_exceeded"))
 
 
 class Unreadable(ValueError):
@@ -79,3 +83,60 @@ def is_error(body: dict[object, object]) -> bool:
 def notice_edits(parts: Sequence[tuple[Path, str]], notice: str) -> list[Edit]:
     """The notice in front of the first text part; nothing where there is no text to put it before."""
     return [Prefix(parts[0][0], notice)] if parts and notice else []
+
+
+def moved_annotations(annotations: object, path: Path, by: int) -> list[Edit]:
+    """OpenAI's citations count characters of the text they belong to: they move with it.
+
+    The fields stand in the annotation or in an object named after its type; a ``file_path``'s index is no place.
+    """
+    edits: list[Edit] = []
+    for at, annotation in enumerate(annotations if isinstance(annotations, list) else ()):
+        if not isinstance(annotation, dict) or annotation.get("type") == "file_path":
+            continue
+        kind = annotation.get("type")
+        inner = annotation.get(kind) if isinstance(kind, str) else None
+        holder, where = (inner, (*path, at, str(kind))) if isinstance(inner, dict) else (annotation, (*path, at))
+        for key in ("start_index", "end_index", "index"):
+            place = own_index(holder.get(key))
+            if place is not None:
+                edits.append(Replace((*where, key), str(place + by)))
+    return edits
+
+
+def request_object(body: bytes) -> dict[object, object]:
+    try:
+        value = loads(body)
+    except JsonError as error:
+        raise RequestUnreadable(str(error)) from None
+    if not isinstance(value, dict):
+        raise RequestUnreadable("the body is not a JSON object")
+    return value
+
+
+def response_object(body: bytes) -> dict[object, object]:
+    try:
+        value = loads(body)
+    except JsonError as error:
+        raise ResponseUnreadable(str(error)) from None
+    if not isinstance(value, dict):
+        raise ResponseUnreadable("the body is not a JSON object")
+    return value
+
+
+def user_text(content: object) -> str:
+    """The text of a user message, its parts on lines of their own; images and files say nothing here."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise RequestUnreadable("a user message's content is neither text nor a list of parts")
+    found = (part if isinstance(part, str) else part_text(part) for part in content)
+    return "\n".join(text for text in found if text is not None)
+
+
+def openai_error(*, message: str, code: str, param: str | None) -> bytes:
+    """OpenAI's error object, which all of its APIs share."""
+    error = {"message": message, "type": "hallucination_blocked", "param": param, "code": code}
+    return json.dumps({"error": error}).encode()

@@ -40,9 +40,7 @@ def decode(body: bytes, content_encoding: str | None, limit: int) -> bytes:
     An empty body is empty in every coding: a gzip header on zero bytes is seen in the wild.
     """
     decoder = Decoder(content_encoding, limit)
-    out = decoder.feed(body)
-    decoder.end()
-    return out
+    return decoder.feed(body) + decoder.end()
 
 
 class Decoder:
@@ -69,13 +67,14 @@ class Decoder:
             self._error = error
             raise
 
-    def end(self) -> None:
-        """The input has ended; raises ``DecodeError`` where it was cut off."""
+    def end(self) -> bytes:
+        """The input has ended: what was held back, which is nothing. Raises ``DecodeError`` where it was cut off."""
         if self._error is not None:
             raise self._error
         if not all(stage.complete for stage in self._stages):
             self._error = DecodeError("compressed body is cut off")
             raise self._error
+        return b""
 
     def _through(self, data: bytes, depth: int) -> Iterator[bytes]:
         if depth == len(self._stages):

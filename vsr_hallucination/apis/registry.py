@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.openai_chat import OpenAIChat
+from vsr_hallucination.apis.openai_completions import OpenAICompletions
 
 # By the end of the path, so that prefixes (/v1, /openai/deployments/x, a gateway's own) need no setting. First fits.
-_APIS: tuple[tuple[str, Api], ...] = (("/chat/completions", OpenAIChat()),)
+_APIS: tuple[tuple[str, Api], ...] = (
+    ("/chat/completions", OpenAIChat()),
+    ("/completions", OpenAICompletions()),
+)
 
 
 def api_for_path(path: str) -> Api | None:

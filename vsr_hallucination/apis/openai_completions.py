@@ -1,0 +1,85 @@
+"""OpenAI Completions (the API before chat), as vLLM and llama.cpp still serve it.
+
+The request carries no tool results; ``documents`` beside the prompt is its only evidence. A prompt of token ids cannot
+be read and is noted as unread. With ``echo`` each answer repeats its prompt in front: ``RequestView.echo`` says which
+texts may stand there, and ``without_echo`` marks them as not the model's.
+"""
+
+from __future__ import annotations
+
+from vsr_hallucination.apis.base import RequestUnreadable, RequestView
+from vsr_hallucination.apis.choice_body import ChoiceBodies, Json
+from vsr_hallucination.apis.choice_stream import ChoiceAssembler, Piece
+from vsr_hallucination.apis.content import Unreadable, own_index, request_object
+from vsr_hallucination.apis.evidence import EvidenceBuilder
+from vsr_hallucination.apis.jsontext import Path
+
+
+class OpenAICompletions(ChoiceBodies):
+    """Fulfils ``Api`` for ``…/completions``."""
+
+    name = "openai_completions"
+
+    def read_request(self, body: bytes) -> RequestView:
+        """Raises ``RequestUnreadable`` where the prompt is neither text nor token ids, nor a list of those."""
+        request = request_object(body)
+        evidence = EvidenceBuilder()
+        prompts = _prompts(request.get("prompt"), evidence)
+        evidence.documents(request.get("documents"), ("documents",))
+        model = request.get("model")
+        return RequestView(
+            model=model if isinstance(model, str) else None,
+            prompt="\n".join(prompt for prompt in prompts if prompt is not None),
+            grounding=evidence.grounding(),
+            stream=request.get("stream") is True,
+            echo=_echoes(prompts, request) if request.get("echo") is True else (),
+        )
+
+    def assembler(self, limit: int) -> ChoiceAssembler:
+        return ChoiceAssembler(limit, _piece, "text")
+
+    def _texts(self, choice: Json, path: Path) -> list[tuple[Path, str]]:
+        text = choice.get("text")
+        if text is None:
+            return []
+        if not isinstance(text, str):
+            raise Unreadable("a choice's text is not a string")
+        return [((*path, "text"), text)]
+
+
+def _piece(choice: Json) -> Piece:
+    text = choice.get("text")
+    if text is not None and not isinstance(text, str):
+        raise Unreadable("a choice's text is not a string")
+    return Piece(text or "")
+
+
+def _prompts(prompt: object, evidence: EvidenceBuilder) -> list[str | None]:
+    """The prompts in order, None for one of token ids."""
+    if prompt is None:
+        return []
+    if isinstance(prompt, str):
+        return [prompt]
+    if not isinstance(prompt, list):
+        raise RequestUnreadable("the prompt is neither text nor a list")
+    if prompt and all(own_index(token) is not None for token in prompt):
+        evidence.unread(("prompt",), "tokens")
+        return [None]
+    found: list[str | None] = []
+    for at, one in enumerate(prompt):
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, list) and all(own_index(token) is not None for token in one):
+            evidence.unread(("prompt", at), "tokens")
+            found.append(None)
+        else:
+            raise RequestUnreadable("a prompt of the list is neither text nor token ids")
+    return found
+
+
+def _echoes(prompts: list[str | None], request: Json) -> tuple[str, ...]:
+    """The text in front of choice 0, 1, …: prompt by prompt, ``n`` choices each. Empty where it is not known."""
+    number = own_index(request.get("n")) or 1
+    if len(prompts) * number > 4096:
+        raise RequestUnreadable("more choices than any server gives")
+    return tuple(prompt or "" for prompt in prompts for _ in range(number))
