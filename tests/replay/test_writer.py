@@ -7,12 +7,13 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from support.postgres import PASSWORD, postgres_server
-from support.records import record
+from support.records import SPAN, outcome, record
 from vsr_hallucination.config.schema import ReplaySettings
 from vsr_hallucination.replay.memory import MemoryStore
 from vsr_hallucination.replay.opening import open_store, open_writer
@@ -169,17 +170,26 @@ async def test_the_backlog_is_bounded_and_what_does_not_fit_is_counted(
     assert len(lines) <= 2  # not a line a record
 
 
-async def test_bodies_that_wait_are_bounded_in_size() -> None:
+async def test_details_that_wait_are_bounded_in_size() -> None:
     hooks = Counts()
+    plain = record(outcomes=(), evidence=(), unread_evidence=())
+    many = tuple((f"$.messages[{n}].content", "tool", "tool") for n in range(100))
     async with running(MemoryStore(), hooks, queue_chars=1000, linger=0.1) as writer:
-        for n in range(4):
-            writer.put(record(f"r{n}", response_body="x" * 400))
+        for n in range(3):
+            writer.put(replace(plain, id=f"r{n}", response_body="x" * 400))
+        writer.put(replace(plain, id="r3", evidence=many))
         assert await writer.flush(5.0)
-        kept = [(await writer.get(f"r{n}")).response_body is not None for n in range(4)]  # type: ignore[union-attr]
-        assert kept == [True, True, False, False] and hooks.lost == {"bodies": 2}
-        writer.put(record("r9", response_body="x" * 900))  # written text makes room again
+        kept = [await writer.get(f"r{n}") for n in range(4)]
+        assert [r is not None and r.response_body is not None for r in kept] == [True, True, False, False]
+        assert kept[3] is not None and kept[3].evidence == ()
+        assert hooks.lost == {"details": 2}
+        writer.put(replace(plain, id="r9", response_body="x" * 900))  # what was written makes room again
+        writer.put(replace(plain, id="r9", response_body="y" * 900))  # so does what is replaced
         assert await writer.flush(5.0)
-        assert (await writer.get("r9")).response_body is not None  # type: ignore[union-attr]
+        found = await writer.get("r9")
+        assert found is not None and found.response_body == "y" * 900
+        writer.put(replace(record("r10"), outcomes=(outcome(spans=(SPAN,) * 50),)))  # spans are never thinned
+        assert hooks.lost == {"details": 2, "overflow": 1}
 
 
 async def test_one_record_a_store_refuses_does_not_cost_the_others(postgres_url: str) -> None:

@@ -17,7 +17,7 @@ from vsr_hallucination.replay.store import (
 
 
 class MemoryStore:
-    """Keeps the newest ``max_records``, and of those no more than ``max_chars`` code points of bodies."""
+    """Keeps the newest ``max_records``, and of those no more than ``max_chars`` code points of details."""
 
     def __init__(self, max_records: int = 10_000, max_chars: int = 64 << 20) -> None:
         self._max_records = max(1, max_records)
@@ -31,7 +31,7 @@ class MemoryStore:
             for record in records:
                 stored = record.storable()
                 previous = self._records.get(stored.id)
-                self._chars += stored.body_chars - (previous.body_chars if previous is not None else 0)
+                self._chars += detail_chars(stored) - (detail_chars(previous) if previous is not None else 0)
                 self._records[stored.id] = stored
             while len(self._records) > self._max_records or (
                 self._chars > self._max_chars and len(self._records) > 1
@@ -68,7 +68,7 @@ class MemoryStore:
         """Nothing to close; the records stay readable until the process ends."""
 
     def _drop(self, record_id: str) -> None:
-        self._chars -= self._records.pop(record_id).body_chars
+        self._chars -= detail_chars(self._records.pop(record_id))
 
 
 def _fits(record: Record, query: Query) -> bool:

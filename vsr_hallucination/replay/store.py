@@ -84,9 +84,12 @@ def search_needle(search: str) -> str:
 
 
 def detail_chars(record: Record) -> int:
-    """Code points that a record's details add to a page, near enough: bodies, and a fixed price a span or passage."""
+    """Code points that a record's details cost in memory or on a page, near enough: bodies by their length, and a
+
+    fixed price a span and a passage, so that a request of thousands of passages is not taken for a small one.
+    """
     spans = sum(len(outcome.spans) for outcome in record.outcomes)
-    return record.body_chars + 256 * spans + 64 * (len(record.evidence) + len(record.unread_evidence))
+    return record.body_chars + 256 * spans + 128 * (len(record.evidence) + len(record.unread_evidence))
 
 
 def without_details(record: Record) -> Record:

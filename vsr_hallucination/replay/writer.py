@@ -17,7 +17,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from vsr_hallucination.replay.record import Record
-from vsr_hallucination.replay.store import Page, Query, RecordRejected, Store, StoreError, StoreUnavailable
+from vsr_hallucination.replay.store import (
+    Page,
+    Query,
+    RecordRejected,
+    Store,
+    StoreError,
+    StoreUnavailable,
+    detail_chars,
+)
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -39,7 +47,7 @@ class Hooks(Protocol):
     def replay_written(self, count: int, seconds: float) -> None: ...
 
     def replay_lost(self, count: int, why: str) -> None:
-        """``why``: overflow, unavailable, rejected, closed, or bodies (the record was kept without them)."""
+        """``why``: overflow, unavailable, rejected, closed, or details (kept without bodies and evidence)."""
 
     def replay_pruned(self, count: int) -> None: ...
 
@@ -61,7 +69,7 @@ class WriterSettings:
     """Bounds of the write-behind. Durations are seconds."""
 
     queue: int = 10_000  # records waiting; beyond it new ones are lost
-    queue_chars: int = 64 << 20  # of bodies waiting; beyond it records are kept without their bodies
+    queue_chars: int = 64 << 20  # of details waiting; beyond it records are kept without bodies and evidence
     batch: int = 500
     linger: float = 0.05  # wait for company: in_progress and completed of a quick exchange become one row
     first_pause: float = 0.1
@@ -102,18 +110,23 @@ class ReplayWriter:
 
     def put(self, record: Record) -> None:
         """File a record for writing. Never blocks, never raises; one with the same id that still waits is replaced."""
-        previous = self._waiting.get(record.id)
         if self._closing:
             self._lose(1, "closed")
             return
+        previous = self._waiting.get(record.id)
         if previous is None and len(self._waiting) >= self._settings.queue:
             self._lose(1, "overflow")
             return
-        chars = self._chars - (previous.body_chars if previous is not None else 0)
-        if record.body_chars and chars + record.body_chars > self._settings.queue_chars:
-            record = replace(record, request_body=None, response_body=None)
-            self._lose(1, "bodies")
-        self._chars = chars + record.body_chars
+        room = (
+            self._settings.queue_chars - self._chars + (detail_chars(previous) if previous is not None else 0)
+        )
+        if detail_chars(record) > room:
+            record = replace(record, request_body=None, response_body=None, evidence=(), unread_evidence=())
+            if detail_chars(record) > room:
+                self._lose(1, "overflow")
+                return
+            self._lose(1, "details")
+        self._chars = self._settings.queue_chars - room + detail_chars(record)
         self._waiting[record.id] = record
         self._idle.clear()
         self._work.set()
@@ -188,7 +201,7 @@ class ReplayWriter:
     def _take(self) -> None:
         for record_id in list(self._waiting)[: self._settings.batch]:
             record = self._waiting.pop(record_id)
-            self._chars -= record.body_chars
+            self._chars -= detail_chars(record)
             self._writing[record_id] = record
 
     async def _write(self, batch: tuple[Record, ...]) -> None:
@@ -261,7 +274,7 @@ class ReplayWriter:
             if force or now - self._logged_at.get(why, float("-inf")) >= 10.0:
                 del self._lost_since_log[why]
                 self._logged_at[why] = now
-                event = "replay_bodies_dropped" if why == "bodies" else "replay_records_lost"
+                event = "replay_details_dropped" if why == "details" else "replay_records_lost"
                 _log.error(event, extra={"count": count, "reason": why})
 
 
