@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vsr_hallucination.apis.jsontext import (
+    Before,
     JsonError,
     Prefix,
     Replace,
-    Unshift,
     decode,
     edit,
     encode,
@@ -100,12 +100,12 @@ def test_the_last_of_duplicate_keys_is_edited():
         edit(b'{"a":{"b":"1"},"a":5}', [Prefix(("a", "b"), "!")])
 
 
-def test_replace_and_unshift():
-    assert edit(b'{"a":[ ],"b":[ 1],"c":2}', [Replace(("c",), "3"), Unshift(("a",), "{}"), Unshift(("b",), "{}")]) == (
-        b'{"a":[{} ],"b":[{}, 1],"c":3}'
+def test_replace_and_insert():
+    assert edit(b'{"a":[ ],"b":[ 1],"c":2}', [Replace(("c",), "3"), Before(("b", 0), "{}")]) == (
+        b'{"a":[ ],"b":[ {},1],"c":3}'
     )
     with pytest.raises(JsonError):
-        edit(b'{"a":"[]"}', [Unshift(("a",), "1")])
+        edit(b'{"a":"[]"}', [Before(("a",), "1")])
 
 
 def test_locate_and_path_text():

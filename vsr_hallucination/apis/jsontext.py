@@ -103,14 +103,14 @@ class Replace:
 
 
 @dataclass(frozen=True, slots=True)
-class Unshift:
-    """Put the JSON value ``token`` in front of the elements of the array at ``path``."""
+class Before:
+    """Put the JSON value ``token`` into an array, in front of its element at ``path``."""
 
     path: Path
     token: str
 
 
-Edit = Prefix | Replace | Unshift
+Edit = Prefix | Replace | Before
 
 
 def edit(body: bytes, edits: Sequence[Edit]) -> bytes:
@@ -130,14 +130,14 @@ def edit(body: bytes, edits: Sequence[Edit]) -> bytes:
         if isinstance(one, Replace):
             pieces.append((start, end, one.token))
             continue
-        opening = '"' if isinstance(one, Prefix) else "["
-        if text[start] != opening:
-            raise JsonError("the value at the path has another type")
-        if isinstance(one, Prefix):
-            new = quote(one.text)
-        else:
-            new = one.token if text[_space(text, start + 1)] == "]" else one.token + ","
-        pieces.append((start + 1, start + 1, new))
+        if isinstance(one, Before):
+            if not one.path or not isinstance(one.path[-1], int):
+                raise JsonError("the path is none of an array's element")
+            pieces.append((start, start, one.token + ","))
+            continue
+        if text[start] != '"':
+            raise JsonError("the value at the path is no string")
+        pieces.append((start + 1, start + 1, quote(one.text)))
     out: list[str] = []
     last = 0
     for start, end, new in sorted(pieces):

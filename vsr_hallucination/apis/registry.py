@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vsr_hallucination.apis.anthropic_messages import AnthropicMessages
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.openai_chat import OpenAIChat
 from vsr_hallucination.apis.openai_completions import OpenAICompletions
@@ -10,6 +11,7 @@ from vsr_hallucination.apis.openai_completions import OpenAICompletions
 _APIS: tuple[tuple[str, Api], ...] = (
     ("/chat/completions", OpenAIChat()),
     ("/completions", OpenAICompletions()),
+    ("/v1/messages", AnthropicMessages()),
 )
 
 
