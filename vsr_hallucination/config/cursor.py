@@ -166,13 +166,17 @@ class Fields:
         found = self.entries.get(key)
         return found.node.text if found is not None and isinstance(found.node, Scalar) else ""
 
-    def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """A list of texts; one text alone counts as a list of one."""
+    def placed_texts(self, key: str) -> list[tuple[str, Cursor]]:
+        """A list of texts, each with its place; one text alone counts as a list of one."""
         found = self.entries.get(key)
         if found is None:
-            return default
+            return []
         cursors = [found] if isinstance(found.node, Scalar) else found.items()
-        return tuple(text for text in (cursor.text() for cursor in cursors) if text is not None)
+        texts = [(cursor.text(), cursor) for cursor in cursors]
+        return [(text, cursor) for text, cursor in texts if text is not None]
+
+    def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        return tuple(text for text, _ in self.placed_texts(key)) if key in self.entries else default
 
     def flag(self, key: str, default: D) -> bool | D:
         return self._read(key, default, "true or false", values.flag)
@@ -196,9 +200,13 @@ class Fields:
         wanted = f"a size from {values.bytes(low)} to {values.bytes(high)}, such as 16MiB"
         return self._read(key, default, wanted, lambda at, r: values.measured(at, r, scalars.size, low, high, wanted))
 
-    def choice(self, key: str, default: D, allowed: Mapping[str, E]) -> E | D:
-        """One of ``allowed``'s words."""
-        return self._read(key, default, listed(list(allowed)), lambda at, r: values.choice(at, r, allowed))
+    def choice(self, key: str, default: D, allowed: Mapping[str, E], *, any_case: bool = False) -> E | D:
+        """One of ``allowed``'s words; ``any_case``: these are upper-case, and any case is taken."""
+
+        def take(at: Cursor, read: Read) -> E | None:
+            return values.choice(at, read, allowed, any_case=any_case)
+
+        return self._read(key, default, listed(list(allowed)), take)
 
     def _read(self, key: str, default: D, wanted: str, take: Callable[[Cursor, Read], T | None]) -> T | D:
         found = self.entries.get(key)

@@ -156,9 +156,9 @@ def _envoy(fields: Fields) -> EnvoySettings:
     inner, base = fields.sub("envoy", _ENVOY, owned=True), EnvoySettings()
     paths = inner.texts("paths", base.paths)
     if "paths" in inner:
-        for path in paths:
+        for path, place in inner.placed_texts("paths"):
             if not path.startswith("/") or any(c.isspace() or c in "?#" for c in path):
-                inner.place("paths").error(f"`{path[:60]}` is no path", "write it as /v1/chat/completions")
+                place.error(f"`{path[:60]}` is no path", "write it as /v1/chat/completions")
         if not paths:
             inner.place("paths").error("is empty", "list the paths that carry LLM requests")
     certificate, key = inner.text("client_certificate", None), inner.text("client_key", None)
@@ -183,14 +183,14 @@ def _envoy(fields: Fields) -> EnvoySettings:
 def _addresses(fields: Fields, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
     if key not in fields:
         return default
-    found = fields.texts(key)
+    found: dict[str, Cursor] = {}
+    for text, place in fields.placed_texts(key):
+        _check_address(place, text, unix=True)
+        if found.setdefault(text, place) is not place:
+            place.error(f"`{text[:80]}` is listed twice", "remove one of the two")
     if not found and fields.place(key).is_list:
         fields.place(key).error("is empty", "list at least one host:port or unix:/path")
-    for text in found:
-        _check_address(fields.place(key), text, unix=True)
-    for text in sorted({text for text in found if found.count(text) > 1}):
-        fields.place(key).error(f"`{text[:80]}` is listed twice", "remove one of the two")
-    return found or default
+    return tuple(found) or default
 
 
 def _address(fields: Fields, key: str, default: str, *, unix: bool) -> str:
@@ -207,7 +207,7 @@ def _check_address(at: Cursor, text: str, *, unix: bool) -> None:
             at.error(f"`{text[:80]}` is no address", f"write {forms}")
         return
     host, separator, port = text.rpartition(":")
-    if not separator or not port.isascii() or not port.isdigit() or not 0 <= int(port[:6]) <= 65535:
+    if not separator or not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65535:
         at.error(f"`{text[:80]}` is no address", f"write {forms}, with a port from 0 to 65535")
         return
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else None

@@ -109,8 +109,10 @@ def _load(text: str, source: str, digest: str, environment: Mapping[str, str] | 
     book.problems.extend(repeated)
     root = Cursor(node, "", book)
     if root.is_null:
-        root.error("the file is empty", "start from the example: examples/minimal.yaml")
-    config = _read(root.fields(_TOP | _MISPLACED.keys()), source, digest)
+        root.error(
+            "the file is empty", "declare a rule: routing: {signals: {hallucination: [{name: ungrounded_claims}]}}"
+        )
+    config = _read(root.fields(_TOP | _MISPLACED.keys() | _free_keys(node)), source, digest)
     problems = in_file_order(book.problems)
     if any(problem.severity is Severity.ERROR for problem in problems):
         raise ConfigError(problems)
@@ -133,7 +135,8 @@ def _read(root: Fields, source: str, digest: str) -> Config:
         decision_source=settings.decision_source,
     )
     recipes = read_recipes(root, around)
-    _check_use(root, recipes)
+    if not any(problem.severity is Severity.ERROR for problem in root.at.book.problems):
+        _check_use(root, recipes)  # a rule that could not be read is told already
     return Config(
         recipes=recipes,
         entrypoints=read_entrypoints(root, recipes),
@@ -142,6 +145,12 @@ def _read(root: Fields, source: str, digest: str) -> Config:
         source=source,
         sha256=digest,
     )
+
+
+def _free_keys(node: yamltext.Node) -> frozenset[str]:
+    """Top-level ``x-…`` keys: a customary place for anchors, read by nobody."""
+    keys = node.entries.keys() if isinstance(node, yamltext.Mapping) else ()
+    return frozenset(key for key in keys if key.startswith("x-"))
 
 
 def _check_version(root: Fields) -> None:

@@ -96,7 +96,7 @@ class System:
             return EMBEDDED
         guess = nearest(name, [*self.names, *_ROLES])
         hint = f"did you mean `{guess}`?" if guess else "bind it there, or give model_id"
-        at.error(f"model_ref `{name[:60]}` is not bound under global.model_catalog.system", hint)
+        at.error(f"`{name[:60]}` is not bound under global.model_catalog.system", hint)
         return None
 
     def role(self, name: str) -> str | None:

@@ -155,9 +155,8 @@ def _checked(draft: Draft, signals: Signals, found: Projections, around: Surroun
     for leaf, at in draft.leaves:
         if not _check_stage(decision.name, leaf, at, signals, found):
             continue
-        if leaf.type not in EVALUATED:
+        if _check_defined(leaf, at, signals, found) and leaf.type not in EVALUATED:
             foreign[leaf.type] = None
-        _check_defined(leaf, at, signals, found)
     if not foreign:
         return decision
     if around.decision_source is DecisionSource.RULES:
@@ -186,7 +185,8 @@ def _check_stage(name: str, leaf: Leaf, at: Cursor, signals: Signals, found: Pro
     return False
 
 
-def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> None:
+def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> bool:
+    """False, and an error, where the leaf reads something the recipe does not declare."""
     if leaf.type == "keyword":
         names = [rule.name for rule in signals.keywords]
         missing = leaf.name not in names
@@ -198,17 +198,19 @@ def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections)
                 f"reads `fact_check:{leaf.name}`, which the recipe does not declare",
                 f"add `- name: {leaf.name}` under signals.fact_check",
             )
+            return False
     elif leaf.type == "projection":
         names = list(found.outputs)
         missing = not found.knows(leaf.name)
     else:
-        return
+        return True
     if missing:
         guess = nearest(leaf.name, names)
         at.error(
             f"reads `{leaf.type}:{leaf.name[:60]}`, which is not declared",
             f"did you mean `{guess}`?" if guess else "declare it in this recipe, or remove the condition",
         )
+    return not missing
 
 
 def _check_plugins(drafts: Iterable[Draft], signals: Signals) -> None:

@@ -222,6 +222,8 @@ def _plugin(fields: Fields) -> tuple[HallucinationPlugin | None, Cursor | None, 
         at = entry
         settings = inner.sub("configuration", _PLUGIN_KEYS, owned=True)
         use_nli = settings.get("use_nli")
+        if "enabled" not in settings and settings.entries:
+            entry.warn("is configured but not enabled: it does nothing", "add `enabled: true` to its configuration")
         plugin = HallucinationPlugin(
             enabled=settings.flag("enabled", False),
             hallucination_action=settings.choice("hallucination_action", Action.HEADER, ACTIONS),

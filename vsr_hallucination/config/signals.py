@@ -30,9 +30,7 @@ _KEYWORD = words(
     ngram_threshold ngram_arity
     """
 )
-_OPERATORS: Mapping[str, str] = {
-    word: operator for operator in ("OR", "AND", "NOR") for word in (operator, operator.lower())
-}
+_OPERATORS: Mapping[str, str] = {operator: operator for operator in ("OR", "AND", "NOR")}
 _PLAIN_METHODS = ("", "regex", "exact", "keyword")
 # A rule's name stands in comma- and `=`-separated response headers.
 _HEADER_SAFE = re.compile(r"[!-~]{1,128}\Z")
@@ -98,7 +96,7 @@ def _keywords(block: Fields) -> tuple[KeywordRule, ...]:
         fields = entry.fields(_KEYWORD)
         name = read_name(fields, "a keyword rule")
         words = fields.texts("keywords")
-        operator = fields.choice("operator", "OR", _OPERATORS)
+        operator = fields.choice("operator", "OR", _OPERATORS, any_case=True)
         case_sensitive = fields.flag("case_sensitive", False)
         if not words and ("keywords" not in fields or fields.place("keywords").is_list):
             fields.place("keywords").error("is empty or missing", "list at least one keyword")

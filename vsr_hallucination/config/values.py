@@ -97,9 +97,10 @@ def measured(
     return value
 
 
-def choice(at: Place, read: Read, allowed: Mapping[str, E]) -> E | None:
-    if read.text in allowed:
-        return allowed[read.text]
+def choice(at: Place, read: Read, allowed: Mapping[str, E], *, any_case: bool = False) -> E | None:
+    word = read.text.strip().upper() if any_case else read.text
+    if word in allowed:
+        return allowed[word]
     guess = nearest(read.text, allowed)
     hint = f" (did you mean `{guess}`?)" if guess is not None else ""
     at.error(f"`{read.written}` is not known{hint}", f"write one of: {listed(list(allowed))}")
@@ -107,6 +108,8 @@ def choice(at: Place, read: Read, allowed: Mapping[str, E]) -> E | None:
 
 
 def seconds(value: float) -> str:
+    if value == 0:
+        return "0s"
     for unit, seconds in (("d", 86400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0)):
         if value >= seconds and value % seconds == 0:
             return f"{value / seconds:g}{unit}"

@@ -84,7 +84,11 @@ def parse(text: str, source: str) -> tuple[Node, tuple[Problem, ...]]:
     except UnicodeEncodeError as error:
         raise builder.fatal(Mark(1, 1), "the text holds half of a surrogate pair", "save it as UTF-8") from error
     if builder.root is None:
-        raise builder.fatal(Mark(1, 1), "the file is empty", "start from the example: examples/minimal.yaml")
+        raise builder.fatal(
+            Mark(1, 1),
+            "the file is empty",
+            "declare a rule: routing: {signals: {hallucination: [{name: ungrounded_claims}]}}",
+        )
     return builder.root, tuple(builder.problems)
 
 

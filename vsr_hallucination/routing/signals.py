@@ -6,6 +6,7 @@ A signal is a pair (family, name), ``("keyword", "billing")``; a mapping holds t
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -27,19 +28,23 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"  # ideographs, half-width kana
     "\U00020000-\U0003ffff"  # ideographs beyond the BMP
 )
-_SPACED_WORD = re.compile(rf"[^\W{_UNSPACED}]")
-_NOT_AFTER = rf"(?<![^\W{_UNSPACED}])"
-_NOT_BEFORE = rf"(?![^\W{_UNSPACED}])"
+_WORD = rf"[^\W{_UNSPACED}]"
+_STARTS_AS_WORD = re.compile(_WORD)
+_ENDS_AS_WORD = re.compile(rf"{_WORD}\Z")
 
 
 def evaluate_keywords(recipe: Recipe, prompt: str) -> Mapping[str, float]:
     """The recipe's keyword rules that match ``prompt``, each with confidence 1.0: a word is there or it is not.
 
-    Keywords are literal text; runs of white space in them match any white space. Where a keyword begins or ends
-    with a letter or digit of a spaced script, it matches whole words only; in Chinese, Japanese, Thai and the
-    like, anywhere. OR: one keyword at least, AND: all, NOR: none.
+    Keywords are literal text. Case is folded unless ``case_sensitive``; canonically equal spellings are one, and so
+    are all runs of white space. Where a keyword begins or ends with a letter or digit of a spaced script, it matches
+    whole words only; in Chinese, Japanese, Thai and the like, anywhere. OR: one keyword at least, AND: all, NOR: none.
     """
-    return {rule.name: 1.0 for rule in recipe.keywords if _matches(rule, prompt)}
+    folded: dict[bool, str] = {}
+    for rule in recipe.keywords:
+        if rule.case_sensitive not in folded:
+            folded[rule.case_sensitive] = _fold(prompt, rule.case_sensitive)
+    return {rule.name: 1.0 for rule in recipe.keywords if _matches(rule, folded[rule.case_sensitive])}
 
 
 def request_signals(recipe: Recipe, prompt: str, gate: GateResult | None) -> Mapping[Signal, float]:
@@ -62,23 +67,23 @@ def fact_check_signals(gate: GateResult) -> Mapping[Signal, float]:
     return {(FACT_CHECK, NO_FACT_CHECK_NEEDED): 1.0 if gate.score is None else 1.0 - score}
 
 
-def _matches(rule: KeywordRule, prompt: str) -> bool:
+def _matches(rule: KeywordRule, text: str) -> bool:
+    found = (_pattern(word, rule.case_sensitive).search(text) is not None for word in rule.keywords)
     if rule.operator == "AND":
-        return all(_pattern((word,), rule.case_sensitive).search(prompt) for word in rule.keywords)
-    found = _pattern(rule.keywords, rule.case_sensitive).search(prompt) is not None
-    return not found if rule.operator == "NOR" else found
+        return all(found)
+    return any(found) if rule.operator == "OR" else not any(found)
+
+
+def _fold(text: str, case_sensitive: bool) -> str:
+    text = text if text.isascii() else unicodedata.normalize("NFC", text)
+    return " ".join((text if case_sensitive else text.casefold()).split())
 
 
 @lru_cache(maxsize=4096)
-def _pattern(words: tuple[str, ...], case_sensitive: bool) -> re.Pattern[str]:
-    """One alternation over all words: the prompt is read once a rule, without backtracking across words."""
-    flags = re.UNICODE if case_sensitive else re.UNICODE | re.IGNORECASE
-    return re.compile("|".join(map(_literal, words)), flags)
-
-
-def _literal(word: str) -> str:
-    text = r"\s+".join(re.escape(part) for part in word.split())
-    stripped = word.strip()
-    before = _NOT_AFTER if _SPACED_WORD.match(stripped[:1]) else ""
-    after = _NOT_BEFORE if _SPACED_WORD.match(stripped[-1:]) else ""
-    return f"{before}{text}{after}"
+def _pattern(word: str, case_sensitive: bool) -> re.Pattern[str]:
+    """The keyword first, then what stands around it: a pattern that begins with literals is searched fast."""
+    folded = _fold(word, case_sensitive)
+    literal = re.escape(folded)
+    before = f"(?<!{_WORD}{literal})" if _STARTS_AS_WORD.match(folded) else ""
+    after = f"(?!{_WORD})" if _ENDS_AS_WORD.search(folded) else ""
+    return re.compile(literal + before + after)
