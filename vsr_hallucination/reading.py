@@ -68,8 +68,12 @@ UPSTREAM_ERROR = Reading(upstream_error=True)
 
 
 def media_types(headers: HeaderMap) -> tuple[str, ...]:
-    """The media types of all content-type fields, without parameters, lower-case (RFC 9110 §8.3)."""
-    return tuple(value.split(";", 1)[0].strip().lower() for value in headers.all("content-type"))
+    """The media types of all content-type fields, without parameters, lower-case (RFC 9110 §8.3).
+
+    Envoy joins two fields of that name with a comma.
+    """
+    values = ",".join(headers.all("content-type")).split(",")
+    return tuple(value.split(";", 1)[0].strip().lower() for value in values if value.strip())
 
 
 def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: int) -> Head:
