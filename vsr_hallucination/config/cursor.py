@@ -47,9 +47,7 @@ class Cursor:
     @property
     def is_null(self) -> bool:
         node = self.node
-        if not isinstance(node, Scalar):
-            return False
-        return (node.plain or node.tag == "null") and scalars.resolve(node, node.text, False) is None
+        return isinstance(node, Scalar) and scalars.is_null(node)
 
     @property
     def is_mapping(self) -> bool:

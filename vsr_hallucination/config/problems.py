@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from itertools import islice
+
+_MOST_GUESSES = 500  # comparing costs time, and a guess among thousands helps nobody
 
 
 class Severity(StrEnum):
@@ -57,7 +60,7 @@ def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known spelling a person most likely meant by ``word``, or None."""
     folded: dict[str, str] = {}
-    for name in known:
+    for name in islice(known, _MOST_GUESSES):
         folded.setdefault(name.casefold().replace("-", "_"), name)
     found = get_close_matches(word[:80].casefold().replace("-", "_"), list(folded), n=1, cutoff=0.72)
     return folded[found[0]] if found else None

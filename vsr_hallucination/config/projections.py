@@ -49,6 +49,9 @@ class Projections:
         return key in self.outputs or key in self.mappings or key in self.scores or key in self.partitions
 
 
+_MOST_CYCLES = 20  # told; the others mostly share their links
+
+
 def fold(name: str) -> str:
     return name.strip().casefold()
 
@@ -104,7 +107,6 @@ def _input(at: Cursor) -> Input | None:
 
 def check_references(found: Projections, signals: Signals) -> None:
     """Undefined sources and inputs, and scores that read themselves."""
-    keywords = {rule.name for rule in signals.keywords}
     for name, source, at in found.mappings.values():
         if fold(source) not in found.scores and fold(source) not in found.partitions:
             at.error(
@@ -114,7 +116,7 @@ def check_references(found: Projections, signals: Signals) -> None:
     for name, inputs in found.scores.values():
         for item in inputs:
             known = {
-                "keyword": item.name in keywords,
+                "keyword": item.name in signals.keyword_names,
                 "fact_check": item.name in FACT_CHECK_NAMES,
                 "projection": found.knows(item.name),
             }.get(item.type, True)
@@ -129,6 +131,7 @@ def check_references(found: Projections, signals: Signals) -> None:
 def _check_cycles(found: Projections) -> None:
     """Each cycle once, told from the first score on it."""
     state: dict[str, int] = {}  # 1: on the walk, 2: done
+    told = 0
     for start in found.scores:
         walk: list[tuple[str, list[str]]] = []
         if start not in state:
@@ -142,6 +145,9 @@ def _check_cycles(found: Projections) -> None:
                 continue
             step = rest.pop()
             if state.get(step) == 1:
+                told += 1
+                if told > _MOST_CYCLES:
+                    return
                 keys = [k for k, _ in walk]
                 loop = [*keys[keys.index(step) :], step]
                 inputs = found.scores[key][1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from vsr_hallucination.config import models, projections
@@ -71,7 +71,7 @@ def read_recipes(root: Fields, around: Surroundings) -> tuple[Recipe, ...]:
 
 def read_entrypoints(root: Fields, recipes: Iterable[Recipe]) -> tuple[Entrypoint, ...]:
     """``entrypoints[]``: which ``model`` names of requests lead to which recipe."""
-    names = [recipe.name for recipe in recipes]
+    names = tuple(dict.fromkeys(recipe.name for recipe in recipes))
     entrypoints: list[Entrypoint] = []
     claimed: dict[str, Cursor] = {}
     for entry in root.each("entrypoints"):
@@ -188,10 +188,10 @@ def _check_stage(name: str, leaf: Leaf, at: Cursor, signals: Signals, found: Pro
 def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> bool:
     """False, and an error, where the leaf reads something the recipe does not declare."""
     if leaf.type == "keyword":
-        names = [rule.name for rule in signals.keywords]
+        names: Collection[str] = signals.keyword_names
         missing = leaf.name not in names
     elif leaf.type == "fact_check":
-        names = list(FACT_CHECK_NAMES)
+        names = FACT_CHECK_NAMES
         missing = leaf.name not in names
         if not missing and leaf.name not in signals.fact_check:
             at.error(
@@ -200,12 +200,12 @@ def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections)
             )
             return False
     elif leaf.type == "projection":
-        names = list(found.outputs)
+        names = found.outputs
         missing = not found.knows(leaf.name)
     else:
         return True
     if missing:
-        guess = nearest(leaf.name, names)
+        guess = nearest(leaf.name, sorted(names))
         at.error(
             f"reads `{leaf.type}:{leaf.name[:60]}`, which is not declared",
             f"did you mean `{guess}`?" if guess else "declare it in this recipe, or remove the condition",

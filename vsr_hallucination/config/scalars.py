@@ -15,6 +15,7 @@ _WORDS: Mapping[str, bool | None] = {
     "false": False, "False": False, "FALSE": False,
     "null": None, "Null": None, "NULL": None, "~": None, "": None,
 }  # fmt: skip
+_NULLS = frozenset(word for word, value in _WORDS.items() if value is None)
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
@@ -93,6 +94,11 @@ def resolve(scalar: Scalar, text: str, touched: bool) -> Value:
     if _INFINITE.match(text):
         return float(text.lower().replace(".", ""))
     return text
+
+
+def is_null(scalar: Scalar) -> bool:
+    """True for ``~``, ``null`` and nothing at all, as written: before any expansion."""
+    return scalar.tag == "null" or (scalar.plain and scalar.tag is None and scalar.text in _NULLS)
 
 
 def number_trap(text: str) -> tuple[str, str] | None:

@@ -43,13 +43,16 @@ class Signals:
 
     hallucination: tuple[HallucinationRule, ...] = ()
     keywords: tuple[KeywordRule, ...] = ()
+    keyword_names: frozenset[str] = frozenset()
     fact_check: frozenset[str] = frozenset()
 
 
 def read_signals(fields: Fields) -> Signals:
     """The ``signals`` block of a routing block."""
     block = fields.sub("signals", FAMILY_KEYS)
-    return Signals(_hallucination(block), _keywords(block), _fact_check(block))
+    keywords = _keywords(block)
+    names = frozenset(rule.name for rule in keywords)
+    return Signals(_hallucination(block), keywords, names, _fact_check(block))
 
 
 def _hallucination(block: Fields) -> tuple[HallucinationRule, ...]:
