@@ -7,20 +7,22 @@ import pytest
 
 from vsr_hallucination.apis.registry import api_for_path
 
-FILES = sorted((Path(__file__).parent.parent / "corpus").glob("*.json"))
+CASES = {
+    file.stem: json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted((Path(__file__).parent.parent / "corpus").glob("*.json"))
+}
 
 
-@pytest.fixture(params=FILES, ids=lambda file: file.stem)
-def case(request):
-    found = json.loads(request.param.read_text(encoding="utf-8"))
-    api = api_for_path(found["path"])
-    assert api is not None and api.name == found["api"]
-    return api, found, found["expect"]
+def api_of(case):
+    api = api_for_path(case["path"])
+    assert api is not None and api.name == case["api"]
+    return api
 
 
-def test_request(case):
-    api, found, expect = case
-    view = api.read_request(json.dumps(found["request"]).encode())
+@pytest.mark.parametrize("name", CASES)
+def test_request(name):
+    case, expect = CASES[name], CASES[name]["expect"]
+    view = api_of(case).read_request(json.dumps(case["request"]).encode())
     assert (view.model, view.prompt, view.stream) == (expect["model"], expect["prompt"], expect["stream"])
     assert [
         {"path": p.path, "text": p.text, "role": p.role, "source_id": p.source_id, "trust": p.trust}
@@ -29,24 +31,22 @@ def test_request(case):
     assert [[one.path, one.kind] for one in view.grounding.unread] == expect["unread"]
 
 
-def test_response(case):
-    api, found, expect = case
-    if "response" not in found:
-        return
-    view = api.read_response(found["response"].encode())
+@pytest.mark.parametrize("name", [name for name in CASES if "response" in CASES[name]])
+def test_response(name):
+    case, expect = CASES[name], CASES[name]["expect"]
+    view = api_of(case).read_response(case["response"].encode())
     assert (view.error, view.incomplete) == (expect["error"], expect["incomplete"])
     assert [
         {"index": a.index, "text": a.text, "parts": [[p.path, p.start, p.end] for p in a.parts]} for a in view.answers
     ] == expect["answers"]
 
 
-def test_rewritten(case):
-    api, found, expect = case
-    if "notices" not in found:
-        return
-    body = found["response"].encode()
-    notices = {int(index): notice for index, notice in found["notices"].items()}
-    assert api.prepend(body, notices).decode() == expect["rewritten"]
+@pytest.mark.parametrize("name", [name for name in CASES if "notices" in CASES[name]])
+def test_rewritten(name):
+    case = CASES[name]
+    api, body = api_of(case), case["response"].encode()
+    notices = {int(index): notice for index, notice in case["notices"].items()}
+    assert api.prepend(body, notices).decode() == case["expect"]["rewritten"]
     assert api.prepend(body, {}) == body
     before, after = api.read_response(body), api.read_response(api.prepend(body, notices))
     for old, new in zip(before.answers, after.answers, strict=True):

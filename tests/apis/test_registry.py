@@ -9,6 +9,11 @@ NAMES = {
     "/v1/chat/completions/": "openai_chat",
     "/openai/deployments/x/chat/completions?api-version=2024-10-21": "openai_chat",
     "/gateway/team/v1/chat/completions#x": "openai_chat",
+    "/v1/completions": "openai_completions",
+    "/v1/messages": "anthropic_messages",
+    "/anthropic/v1/messages?beta=true": "anthropic_messages",
+    "/v1/responses": "openai_responses",
+    "/openai/responses?api-version=preview": "openai_responses",
     "https://host/v1/chat/completions": "openai_chat",
 }
 
@@ -19,6 +24,19 @@ def test_known_paths(path):
     assert api is not None and api.name == NAMES[path]
 
 
-@pytest.mark.parametrize("path", ["", "/", "/v1/models", "/v1/chat/completions/abc", "/x?a=/v1/chat/completions", "*"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/",
+        "/v1/models",
+        "/v1/chat/completions/abc",
+        "/v1/threads/t/messages",
+        "/v1/messages/count_tokens",
+        "/v1/responses/r/cancel",
+        "/x?a=/v1/chat/completions",
+        "*",
+    ],
+)
 def test_other_paths(path):
     assert api_for_path(path) is None

@@ -17,6 +17,8 @@ from vsr_hallucination.apis.sse import SseEvent, SseParser
 
 Json = dict[object, object]
 
+_COMPARISONS = 16  # full texts told beside their pieces, in multiples of the limit
+
 
 class TextBuffer:
     """Text that grows by small pieces, at its own size in memory."""
@@ -47,6 +49,7 @@ class EventAssembler(ABC):
         self._limit = limit
         self._sse = SseParser(max(limit, 1))
         self._size = 0
+        self._compared = 0
         self._done = False
         self._ended = False
         self._cut = False
@@ -110,6 +113,8 @@ class EventAssembler(ABC):
 
     def _write(self, buffer: TextBuffer, text: str) -> None:
         """Add text within the limit; past it, nothing."""
+        if not text:
+            return
         self._size += len(text)
         if self._size > self._limit:
             self._too_large = True
@@ -119,6 +124,10 @@ class EventAssembler(ABC):
     def _merge(self, buffer: TextBuffer, whole: str) -> None:
         """A full text that follows its own pieces says nothing new; a different one cannot be read together."""
         before = buffer.raw()
+        self._compared += len(before)
+        if self._compared > _COMPARISONS * self._limit:  # the same text told again and again costs time, not memory
+            self._too_large = True
+            return
         if whole.startswith(before):
             self._write(buffer, whole[len(before) :])
         elif not before.startswith(whole):

@@ -6,11 +6,13 @@ from vsr_hallucination.apis.anthropic_messages import AnthropicMessages
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.openai_chat import OpenAIChat
 from vsr_hallucination.apis.openai_completions import OpenAICompletions
+from vsr_hallucination.apis.openai_responses import OpenAIResponses
 
 # By the end of the path, so that prefixes (/v1, /openai/deployments/x, a gateway's own) need no setting. First fits.
 _APIS: tuple[tuple[str, Api], ...] = (
     ("/chat/completions", OpenAIChat()),
     ("/completions", OpenAICompletions()),
+    ("/responses", OpenAIResponses()),
     ("/v1/messages", AnthropicMessages()),
 )
 
