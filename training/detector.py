@@ -14,7 +14,7 @@ import torch
 
 from training.base import MODELS, RUNS, base_directory, load_tokenizer
 from training.detector_data import DetectorRow, describe, load
-from training.loop import Example, Recipe, predict, train
+from training.loop import Example, Recipe, load_checkpoint, predict, train
 from training.rows import held_out
 from training.sequence import export
 from vsr_hallucination.detection.encoding import (
@@ -271,10 +271,17 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--run", default="detector")
     parser.add_argument("--out", type=Path, default=MODELS / "detector")
+    parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     rows = load(options.data, random.Random(7), options.scale)
     kept = [r for r in rows if held_out(r.key, 0.07)][:1200]
+    model = build_model(base)
+    if options.finish:
+        torch.set_num_threads(2)
+        print("checkpoint of step", load_checkpoint(model, RUNS / options.run))
+        finish(model, base, kept, options.out)
+        return
     trained = [r for r in rows if not held_out(r.key, 0.07)]
     print(json.dumps(describe(trained)))
     encoder = Encoder(base)
@@ -285,7 +292,6 @@ def main() -> None:
         pieces.sort(key=lambda piece: 1 not in piece[0].example.labels)
         examples += [piece[0].example for piece in pieces[:2] if any(m != IGNORED for m in piece[0].example.labels)]
     print("inputs", len(examples), "tokens", sum(len(e.input_ids) for e in examples), flush=True)
-    model = build_model(base)
     recipe = Recipe("detector", learning_rate=2e-4, epochs=options.epochs, batch_tokens=4096, checkpoint_every=50)
     train(model, examples, recipe, RUNS / options.run, class_weights=(1.0, 1.5))
     finish(model, base, kept, options.out)

@@ -12,7 +12,7 @@ from typing import Any
 
 from training import faults
 from training.faults import Neighbour, split_sentences
-from training.records import Text, flatten, make
+from training.records import Text, as_read, make
 from training.rows import Row, read
 from vsr_hallucination.detection.encoding import EvidenceWords
 
@@ -107,8 +107,7 @@ def table_rows(data: Path, rng: random.Random, count: int) -> list[DetectorRow]:
     rows: list[DetectorRow] = []
     for row in rng.sample([r for r in read(data, "infotabs") if r["label"] == "entailment"], count):
         table = json.loads(row["context"])
-        text = row["context"] if rng.random() < 0.25 else "\n".join(
-            flatten({k: v[0] if len(v) == 1 else v for k, v in table.items()}))
+        text = row["context"] if rng.random() < 0.25 else as_read({k: v[0] if len(v) == 1 else v for k, v in table.items()})
         question = rng.choice((f"Tell me about {table.get('title', ['it'])[0]}.", f"What do we know about {table.get('title', ['it'])[0]}?"))
         evidence = EvidenceWords.from_texts([text, question])
         changed = faults.change_value(rng, row["answer"], evidence) if rng.random() < 0.6 else None

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 
 from training.base import MODELS, RUNS, base_directory
-from training.loop import Recipe
+from training.loop import Recipe, load_checkpoint
 from training.nli_data import ENTAILMENT, LABELS, load
 from training.rows import held_out
-from training.sequence import Pair, best_temperature, expected_calibration_error, export, fit, logits_of
+from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
 TRAIN_LENGTH = 128
 MAX_LENGTH = 256
@@ -30,16 +30,23 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
+    parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
     kept = [p for p in pairs if held_out(p.first, 0.08)]
     trained = [p for p in pairs if not held_out(p.first, 0.08)][: options.rows]
     print("training rows", len(trained), Counter(LABELS[p.label] for p in trained), Counter(p.group for p in trained))
+    tuning = [p for p in kept if held_out(p.first, 0.5, "half")]
+    test = [p for p in kept if not held_out(p.first, 0.5, "half")]
+    if options.finish:
+        model = build_model(base, LABELS)
+        print("checkpoint of step", load_checkpoint(model, RUNS / options.run))
+        report(model, base, tuning, test, options.out)
+        return
     recipe = Recipe("explainer", learning_rate=2e-4, epochs=options.epochs, batch_tokens=3072, checkpoint_every=100)
     model = fit(base, LABELS, trained, recipe, TRAIN_LENGTH, RUNS / options.run)
-    tuning = [p for p in kept if held_out(p.first, 0.5, "half")]
-    report(model, base, tuning, [p for p in kept if not held_out(p.first, 0.5, "half")], options.out)
+    report(model, base, tuning, test, options.out)
 
 
 def entailment_threshold(probabilities: torch.Tensor, labels: torch.Tensor) -> float:

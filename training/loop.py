@@ -143,6 +143,14 @@ def train(
     model.eval()
 
 
+def load_checkpoint(model: nn.Module, directory: Path) -> int:
+    """Weights of a run as far as it got; returns the step they are from."""
+    state: dict[str, Any] = torch.load(directory / "checkpoint.pt", weights_only=True)
+    model.load_state_dict(state["model"])
+    model.eval()
+    return int(state["step"])
+
+
 def _save(path: Path, model: nn.Module, optimizer: Any, scheduler: Any, step: int) -> None:
     partial = path.with_suffix(".partial")
     torch.save(

@@ -7,7 +7,7 @@ import random
 import re
 from pathlib import Path
 
-from training.records import flatten, make
+from training.records import as_read, make
 from training.rows import Row, read
 from training.sequence import Pair
 from training.values import wrong_number
@@ -24,7 +24,7 @@ def premise_of(row: Row) -> str:
     text: str = row["context"]
     if row["meta"].get("context_format") == "json":
         table = json.loads(text)
-        return "\n".join(flatten({k: v[0] if len(v) == 1 else v for k, v in table.items()}))
+        return as_read({k: v[0] if len(v) == 1 else v for k, v in table.items()})
     return text
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from training.domains import (
     CAUSES, CITIES, COMPANIES, DOMAINS, FIRST, INVENTED, INVENTED_CLAUSES, KEY_NOUNS, KEY_QUALIFIERS, LAST, MONTHS, QUALITIES, Domain, Fact,
 )
+from vsr_hallucination.apis.flatten import flatten as read_json
 from training.values import draw, entity, person, write, wrong
 
 OPENERS = ("Sure! ", "Of course. ", "Here is what I found: ", "According to the record, ", "Based on the data, ",
@@ -96,11 +97,20 @@ def flatten(value: Any, prefix: str = "", index_style: str = "[]") -> list[str]:
     return [f"{prefix}: {shown}"]
 
 
+def as_read(value: Any) -> str:
+    """JSON as the run time hands it to the models."""
+    source = json.dumps(value, ensure_ascii=False)
+    flat = read_json(source)
+    return flat.text if flat is not None and flat.text else source
+
+
 def serialise(rng: random.Random, value: Any) -> str:
-    """Evidence text: mostly flattened JSON as at run time, else raw JSON, CSV, a table or prose-like lists."""
+    """Evidence text: mostly flattened JSON as at run time, else other flat forms, raw JSON, CSV, tables."""
     way = rng.random()
-    if way < 0.62:
-        return "\n".join(flatten(value, "", rng.choice(("[]", "[]", "."))))
+    if way < 0.55:
+        return as_read(value)
+    if way < 0.65:
+        return "\n".join(flatten(value, "", rng.choice(("[]", "."))))
     if way < 0.8:
         return json.dumps(value, ensure_ascii=False, indent=rng.choice((None, None, 2)))
     rows = value if isinstance(value, list) else [value]

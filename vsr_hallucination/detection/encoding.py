@@ -21,6 +21,8 @@ from decimal import Decimal
 
 EVIDENCE_TYPE = 0
 ANSWER_TYPE = 1
+# Longer "words" are no numbers a person wrote (base64, hex dumps): compared as they stand.
+_LONGEST_READ = 64
 
 # Invisible characters that may sit inside a word: soft hyphen, zero-width ones, joiners, BOM, marks.
 _INVISIBLE = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
@@ -36,7 +38,7 @@ _WORD_RE = re.compile(
     rf"{_NUMBER}(?:{_LETTER}{_REST}*)?|{_LETTER}{_REST}*(?:['’]{_LETTER}{_REST}*)*|[{_UNSPACED}]|\w"
 )
 _GROUPED_RE = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w])")
-_SCALED_RE = re.compile(r"(\d[\d.,]{0,20})\s?(thousand|million|billion|trillion|mn|bn|[kmb])\b", re.IGNORECASE)
+_SCALED_RE = re.compile(r"(?<![\d.,])(\d[\d.,]{0,20})\s?(thousand|million|billion|trillion|mn|bn|[kmb])\b", re.IGNORECASE)
 _ISO_DATE_RE = re.compile(r"(?<!\d)\d{4}-(\d{2})(?:-\d{2})?(?!\d)")
 _CAMEL_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _CITATION_RE = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]")
@@ -102,7 +104,7 @@ class EvidenceWords:
             words = set(_WORD_RE.findall(clean))
             for word in words:
                 found.update(readings(word))
-                if not word.islower() and not word.isupper():
+                if len(word) <= _LONGEST_READ and word != word.lower() and not word.isupper():
                     for part in _CAMEL_RE.findall(word):
                         found.update(readings(part))
             found.update(_combined_readings(clean))
@@ -139,6 +141,8 @@ def readings(word: str) -> tuple[str, ...]:
     key = unicodedata.normalize("NFKC", _INVISIBLE_RE.sub("", word)).casefold().replace("’", "'")
     if not key:
         return ()
+    if len(key) > _LONGEST_READ:
+        return (key,)
     if key[0].isdecimal():
         return _number_readings(key)
     if key in FUNCTION_WORDS:
