@@ -1,0 +1,134 @@
+"""The values a grounding carries, ready to be asked: built once per exchange, linear in its length."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from vsr_hallucination.detection.fold import latin_skeleton
+from vsr_hallucination.detection.numerals import style_of
+from vsr_hallucination.detection.pointer import pieces_of
+from vsr_hallucination.detection.values import Date, Value, values
+
+_HUNDRED = Decimal(100)
+_ALL_ONE_TYPE = 65_536  # characters read to learn a text's number style
+_LITERAL_SEARCHES = 200  # verbatim look-ups of identifiers per exchange; each is one pass in C
+_KEY = re.compile(r"^[^\S\n]*([^\n:]{1,120}?)(?:\[\d+\])?[^\S\n]*:", re.MULTILINE)
+_MONTHS = "january february march april may june july august september october november december".split()
+
+
+@dataclass(slots=True)
+class ValueSet:
+    """Values of some texts. ``numbers`` stand for themselves, ``ends`` only as endpoints of ``ranges``."""
+
+    numbers: set[Decimal] = field(default_factory=set)
+    percents: set[Decimal] = field(default_factory=set)
+    ends: set[Decimal] = field(default_factory=set)
+    ranges: set[tuple[Decimal, Decimal]] = field(default_factory=set)
+    identifiers: set[str] = field(default_factory=set)
+    dates: set[Date] = field(default_factory=set)
+    minutes: set[int] = field(default_factory=set)
+    counts: set[int] = field(default_factory=set)  # how often a key or a passage repeats
+    words: set[str] = field(default_factory=set)
+    texts: list[str] = field(default_factory=list)
+    _sorted: list[Decimal] = field(default_factory=list)
+    _searches: int = 0
+
+    @classmethod
+    def build(cls, texts: Iterable[str], alive: Callable[[], None] = lambda: None) -> ValueSet:
+        """Reads all values of ``texts``. ``alive`` is called now and then and may raise to stop the work."""
+        found = cls()
+        keys: Counter[str] = Counter()
+        for text in texts:
+            found.texts.append(text)
+            style = style_of(text[:_ALL_ONE_TYPE])
+            for low, high in pieces_of(text):
+                alive()
+                piece = text[low:high]
+                for value in values(piece, style):
+                    found._add(value)
+                lowered = piece.lower()
+                found.words.update(month for month in _MONTHS if month in lowered)
+                for match in _KEY.finditer(piece):
+                    keys[match.group(1)] += 1
+        found.counts = {len(found.texts), *keys.values()}
+        found._sorted = sorted(found.numbers)
+        return found
+
+    def _add(self, value: Value) -> None:
+        if value.kind == "number":
+            if value.range is None:
+                self.numbers.update(value.readings)
+                self.numbers.update(value.parts if not value.scaled else ())
+            else:
+                self.ranges.add(value.range)
+                self.ends.update(value.readings)
+            if value.percent:
+                self.percents.update(value.readings)
+        elif value.kind == "identifier":
+            self.identifiers.add(value.key)
+            self.numbers.update(value.parts)
+        elif value.kind == "time":
+            self.minutes.update(value.minutes)
+        else:
+            self.dates.update(value.dates)
+            for year, _, day in value.dates:
+                self.numbers.update(Decimal(part) for part in (year, day) if part is not None)
+
+    def holds_number(self, value: Value, *, as_bound: bool = False) -> bool:
+        """Whether one of the value's readings is here; a percentage also as a fraction, and the other way round."""
+        for number in value.readings:
+            if number in self.numbers or (as_bound and number in self.ends):
+                return True
+            if value.percent and number / _HUNDRED in self.numbers:
+                return True
+            if not value.percent and number * _HUNDRED in self.percents:
+                return True
+        if value.range is not None and value.range in self.ranges:
+            return True
+        return bool(value.parts) and not value.scaled and all(part in self.numbers for part in value.parts)
+
+    def holds_identifier(self, value: Value) -> bool:
+        """Whether the identifier is here as a string (case and look-alike letters aside), or inside a longer one."""
+        if value.key in self.identifiers or any(part in self.numbers for part in value.parts):
+            return True
+        if value.key.isdigit() or self._searches >= _LITERAL_SEARCHES:
+            return False
+        self._searches += 1
+        literal = re.compile(rf"(?<![^\W_]){re.escape(value.key)}(?![^\W_])")
+        return any(literal.search(latin_skeleton(text).casefold()) for text in self.texts)
+
+    def holds_date(self, value: Value) -> bool:
+        """Whether a date agrees in every part the value names, or its parts are here one by one."""
+        for year, month, day in value.dates:
+            for y, m, d in self.dates:
+                if (year, month, day) == (y if year else None, m if month else None, d if day else None):
+                    return True
+            known_year = year is None or Decimal(year) in self.numbers
+            known_day = day is None or Decimal(day) in self.numbers
+            pair = any(
+                m == month and (day is None or d == day) and (y is None or year is None) for y, m, d in self.dates
+            )
+            named = month is not None and _MONTHS[month - 1] in self.words
+            if known_year and (pair or (named and known_day)):
+                return True
+        return False
+
+    def holds_time(self, value: Value) -> bool:
+        """Whether the time of day is here, on a 12 or 24 hour clock."""
+        twelve = {minute % 720 for minute in self.minutes}
+        return any(minute in self.minutes or minute % 720 in twelve for minute in value.minutes)
+
+    def near(self, low: Decimal, high: Decimal) -> list[Decimal]:
+        """Numbers in [low, high], at most 64 of them."""
+        at = bisect_left(self._sorted, low)
+        out: list[Decimal] = []
+        while at < len(self._sorted) and self._sorted[at] <= high and len(out) < 64:
+            out.append(self._sorted[at])
+            at += 1
+        return out
+
