@@ -34,5 +34,9 @@ def test_our_block_wins_key_by_key() -> None:
     assert replay("valid/replay_ours_wins") == ReplaySettings(enabled=True, max_age=3600.0)
 
 
+def test_our_url_replaces_a_store_we_do_not_write() -> None:
+    assert replay("valid/replay_ours_instead_of_redis") == ReplaySettings(url="postgresql://vsr@db/vsr", max_age=60.0)
+
+
 def test_a_store_we_do_not_write_leaves_records_in_memory_with_a_word_about_it() -> None:
     assert replay("warning/replay_redis").url is None

@@ -64,14 +64,14 @@ def read_projections(fields: Fields) -> Projections:
     for entry in block.each("partitions"):
         inner = entry.fields(_PARTITION)
         name = read_name(inner, "a partition")
-        if name is not None and not repeated(fold(name), inner, seen, "projection"):
+        if name is not None and not repeated(fold(name), inner.place("name"), seen, "projection"):
             found.partitions[fold(name)] = (name, inner.texts("members"))
     seen = {}
     for entry in block.each("scores"):
         inner = entry.fields(_SCORE)
         name = read_name(inner, "a score")
         inputs = tuple(i for i in (_input(at) for at in inner.each("inputs")) if i is not None)
-        if name is not None and not repeated(fold(name), inner, seen, "score"):
+        if name is not None and not repeated(fold(name), inner.place("name"), seen, "score"):
             found.scores[fold(name)] = (name, inputs)
     seen, outputs = {}, dict[str, Cursor]()
     for entry in block.each("mappings"):
@@ -82,9 +82,13 @@ def read_projections(fields: Fields) -> Projections:
         for output in inner.each("outputs"):
             band = output.fields(_OUTPUT)
             label = read_name(band, "an output")
-            if label is not None and name is not None and not repeated(fold(label), band, outputs, "output"):
+            if (
+                label is not None
+                and name is not None
+                and not repeated(fold(label), band.place("name"), outputs, "output")
+            ):
                 found.outputs[fold(label)] = fold(name)
-        if name is not None and source is not None and not repeated(fold(name), inner, seen, "mapping"):
+        if name is not None and source is not None and not repeated(fold(name), inner.place("name"), seen, "mapping"):
             found.mappings[fold(name)] = (name, source, inner.place("source"))
     return found
 

@@ -57,7 +57,7 @@ def read_recipes(root: Fields, around: Surroundings) -> tuple[Recipe, ...]:
     for entry in root.each("recipes"):
         fields = entry.fields(_RECIPE)
         name = read_name(fields, "a recipe")
-        if name is not None and repeated(name, fields, seen, "recipe"):
+        if name is not None and repeated(name, fields.place("name"), seen, "recipe"):
             continue
         body = _body(fields)
         own = models.read_models(fields.get("hallucination_mitigation"), around.system, around.models)
@@ -124,8 +124,7 @@ def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recip
         draft = read_decision(entry)
         if draft is None:
             continue
-        fields = Fields(entry, {"name": Cursor(entry.node, f"{entry.path}.name", entry.book, entry.mark)})
-        if not repeated(draft.decision.name, fields, seen, "decision"):
+        if not repeated(draft.decision.name, draft.name_at, seen, "decision"):
             drafts.append(draft)
     decisions = tuple(_checked(draft, signals, found, around) for draft in drafts)
     recipe = Recipe(

@@ -88,6 +88,7 @@ class Draft:
 
     decision: Decision
     at: Cursor
+    name_at: Cursor
     leaves: tuple[tuple[Leaf, Cursor], ...]
     plugin_use_nli: Cursor | None
     plugin_at: Cursor | None
@@ -108,7 +109,7 @@ def read_decision(at: Cursor) -> Draft | None:
         rules=rules,
         plugin=plugin,
     )
-    return Draft(decision, at, tuple(leaves), use_nli, plugin_at) if name is not None else None
+    return Draft(decision, at, fields.place("name"), tuple(leaves), use_nli, plugin_at) if name is not None else None
 
 
 def read_name(fields: Fields, what: str) -> str | None:

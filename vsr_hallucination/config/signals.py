@@ -62,7 +62,7 @@ def _hallucination(block: Fields) -> tuple[HallucinationRule, ...]:
         fields = entry.fields(_RULE, owned=True)
         name = read_name(fields, "a hallucination rule")
         use_nli = fields.flag("use_nli", False)
-        if name is None or repeated(name, fields, seen, "hallucination rule"):
+        if name is None or repeated(name, fields.place("name"), seen, "hallucination rule"):
             continue
         if name == RESERVED_RULE:
             fields.place("name").error(
@@ -83,7 +83,7 @@ def _fact_check(block: Fields) -> frozenset[str]:
     for entry in block.each("fact_check"):
         fields = entry.fields({"name", "description"})
         name = read_name(fields, "a fact_check signal")
-        if name is None or repeated(name, fields, seen, "fact_check signal"):
+        if name is None or repeated(name, fields.place("name"), seen, "fact_check signal"):
             continue
         if name not in FACT_CHECK_NAMES:
             fields.place("name").error(
@@ -110,18 +110,16 @@ def _keywords(block: Fields) -> tuple[KeywordRule, ...]:
                 f"`{method or 'fuzzy'}` matching is not done here: keywords are matched as they are written",
                 "list further spellings, or take decisions from upstream (filter.decision_source)",
             )
-        if name is not None and not repeated(name, fields, seen, "keyword rule"):
+        if name is not None and not repeated(name, fields.place("name"), seen, "keyword rule"):
             rules.append(KeywordRule(name, words, operator, case_sensitive))
     return tuple(rules)
 
 
-def repeated(name: str, fields: Fields, seen: dict[str, Cursor], what: str) -> bool:
+def repeated(name: str, at: Cursor, seen: dict[str, Cursor], what: str) -> bool:
     """True, and an error naming both places, where an entry of that name came before; else remembers it."""
-    first = seen.setdefault(name, fields.place("name"))
-    if first is fields.entries.get("name"):
+    first = seen.setdefault(name, at)
+    if first is at:
         return False
     line, column = first.mark
-    fields.place("name").error(
-        f"a {what} named `{name[:60]}` stands at {line}:{column} already", "rename or remove one of the two"
-    )
+    at.error(f"a {what} named `{name[:60]}` stands at {line}:{column} already", "rename or remove one of the two")
     return True
