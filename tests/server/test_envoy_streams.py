@@ -7,6 +7,7 @@ import json
 import random
 import zlib
 from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import brotli
@@ -61,7 +62,7 @@ def verdict(record: Record) -> str | None:
 
 def cut(data: bytes, *places: int) -> list[bytes]:
     edges = [0, *places, len(data)]
-    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b]
+    return [data[a:b] for a, b in pairwise(edges) if a < b]
 
 
 def cut_at_random(data: bytes, seed: int, pieces: int = 9) -> list[bytes]:
@@ -77,6 +78,7 @@ A2 = (
     b"\xef\xbb\xbfdata:" + json.dumps(delta("Depot K7 shipped 479")).encode() + b"\r\n\r\n"
     b"data:" + json.dumps(delta(" crates.", finish="stop")).encode() + b"\r\n\r\ndata:[DONE]\r\n\r\n"
 )  # fmt: skip
+A2_INSIDE_CRLF = [n + 1 for n in range(len(A2)) if A2[n : n + 2] == b"\r\n"]
 A4 = data(
     {"id": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
     {"choices": [{"index": 0, "delta": None, "finish_reason": None}]},
@@ -87,7 +89,8 @@ A4 = data(
 )  # fmt: skip
 A8 = data(
     delta("Depot K7 shipped 412 crates in May at a cost of 9,5"),
-    {"choices": [{"index": 0, "delta": {"reasoning_content": "ok", "content": "00 euros, not 479."}, "finish_reason": "stop"}]},
+    {"choices": [{"index": 0, "finish_reason": "stop",
+                  "delta": {"reasoning_content": "ok", "content": "00 euros, not 479."}}]},
     b"[DONE]",
 )  # fmt: skip
 A9 = data(
@@ -102,7 +105,7 @@ A9 = data(
         pytest.param([HALF, REST, DONE], "detected", id="plain"),
         pytest.param([sse(delta("K7: 412 crates", finish="stop")), DONE], "not_detected", id="good"),
         pytest.param(cut(A2, 1, 2), "detected", id="a2_bom_cut"),
-        pytest.param(cut(A2, *(n + 1 for n in range(len(A2)) if A2[n : n + 2] == b"\r\n")), "detected", id="a2_crlf_cut"),
+        pytest.param(cut(A2, *A2_INSIDE_CRLF), "detected", id="a2_crlf_cut"),
         pytest.param([A4], "detected", id="a4_empty_chunks"),
         pytest.param(cut_at_random(A4, 4), "detected", id="a4_cut_at_random"),
         pytest.param([HALF, data({"error": {"message": "queue full", "code": None}}), DONE], None, id="a5a_error"),
