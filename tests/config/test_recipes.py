@@ -34,9 +34,11 @@ def test_entrypoints_lead_models_to_recipes() -> None:
     assert found == ["strict", "loose", "default", "default", "default"]
 
 
-def test_a_default_recipe_may_stand_in_the_list_where_there_is_no_top_level_routing() -> None:
-    made = loads("recipes: [{name: r}, {name: default, signals: {hallucination: [{name: a}]}}]").config
-    assert [(r.name, len(r.hallucination)) for r in made.recipes] == [("default", 1), ("r", 0)]
+def test_a_default_recipe_may_stand_in_the_list_where_top_level_routing_sets_no_policy() -> None:
+    recipes = "recipes: [{name: r}, {name: default, signals: {hallucination: [{name: a}]}}]\n"
+    for text in (recipes, recipes + "routing: {modelCards: [{name: m}]}"):
+        made = loads(text).config
+        assert [(r.name, len(r.hallucination)) for r in made.recipes] == [("default", 1), ("r", 0)]
 
 
 def test_names_resolve_inside_their_own_recipe() -> None:

@@ -49,10 +49,10 @@ class Surroundings:
 def read_recipes(root: Fields, around: Surroundings) -> tuple[Recipe, ...]:
     """All recipes, ``default`` first."""
     seen: dict[str, Cursor] = {}
-    top = root.get("routing")
-    if top is not None:
-        seen[DEFAULT] = top
-    default = _recipe(DEFAULT, root.sub("routing", _ROUTING), around, around.models)
+    top = root.sub("routing", _ROUTING)
+    if _POLICY & top.entries.keys():  # shared model cards alone make no recipe
+        seen[DEFAULT] = top.at
+    default = _recipe(DEFAULT, top, around, around.models)
     named: list[Recipe] = []
     for entry in root.each("recipes"):
         fields = entry.fields(_RECIPE)
