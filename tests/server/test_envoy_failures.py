@@ -158,7 +158,8 @@ async def test_other_ways_to_the_filter(tmp_path: Path, transport: str) -> None:
         )
     config = policy(filter_settings=FilterSettings(server=server, envoy=envoy_settings))
     out, slot = Collected(), RuntimeSlot(RuntimeOf(config, ModelOf(classify=says_yes), ModelOf(check=check_479)))
-    grpc_server = GrpcServer(replace(server, listen=(address,)), config.filter.limits, Service(slot, Exchange, out, out.note))
+    service = Service(slot, Exchange, out, out.note)
+    grpc_server = GrpcServer(replace(server, listen=(address,)), config.filter.limits, service)
     (bound,) = await grpc_server.start()
     await grpc_server.set_serving(True)
     try:

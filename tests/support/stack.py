@@ -1,4 +1,4 @@
-"""Upstream, Envoy and filter together: real HTTP, real Envoy, real gRPC, the real exchange; models given by the test."""
+"""Upstream, Envoy and filter together: real HTTP, Envoy, gRPC and exchange; the models are given by the test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from support.driving import find_479
 from support.envoy import Envoy, on_ports, running_envoy
 from support.scripted import Collected, ModelOf, RuntimeOf
 from support.upstream import Upstream, running_upstream
-
 from vsr_hallucination.config.schema import Config
 from vsr_hallucination.detection.types import CheckRequest, CheckResult, GateResult
 from vsr_hallucination.exchange import Exchange
