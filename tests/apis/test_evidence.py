@@ -140,6 +140,16 @@ def test_passages_are_bounded():
     assert [one.kind for one in found.unread] == ["limit"]
 
 
+def test_only_so_much_json_is_made_readable():
+    evidence = EvidenceBuilder()
+    source = json.dumps({"numbers": list(range(70_000))})
+    for at in range(6):
+        evidence.text(source, ("messages", at), role="tool", source_id=None)
+    found = evidence.grounding().passages
+    assert [passage.text.startswith("numbers: 0, 1") for passage in found] == [True] * 4 + [False] * 2
+    assert found[-1].text == source and found[-1].origin == ()
+
+
 def test_a_title_leads_and_maps_to_nothing():
     evidence = EvidenceBuilder()
     evidence.documents([{"title": "K7", "text": '{"crates": 412}'}, {"title": "K7", "text": "plain"}], ("documents",))
@@ -172,10 +182,9 @@ def test_runs_are_ordered_inside_both_texts_and_exact(value, ascii_only, indent)
     for run in flat.origin:
         assert run.start >= end and run.length > 0
         end = run.start + run.length
-        assert end <= len(flat.text) + 1 and run.origin + run.length <= len(source)
+        assert end <= len(flat.text) and run.origin + run.length <= len(source)
         for at in range(run.length):
-            shown, spelled = flat.text[run.start + at : run.start + at + 1], source[run.origin + at]
-            assert shown in (spelled, "") or spelled == "\\"
+            assert source[run.origin + at] in (flat.text[run.start + at], "\\")
 
 
 @given(st.text('{}[]":,\\u0019 \n-eE.truefalsn', max_size=40))
@@ -185,25 +194,25 @@ def test_any_text_is_flattened_or_left_alone(text):
 
 
 HOSTILE = {
-    "open lists": "[" * 1_000_000,
+    "open lists": "[" * 500_000,
     "open objects": '{"a":' * 200_000,
     "deep but closed": "[" * 5000 + "]" * 5000,
-    "empty objects": "[" + "{}," * 300_000 + "{}]",
-    "escapes": json.dumps({"a": "\n" * 450_000}),
-    "numbers": json.dumps(list(range(150_000))),
-    "words": json.dumps(["a"] * 200_000),
-    "lists of one": json.dumps([["a"]] * 140_000),
-    "long keys": json.dumps({"k" * 5000: [{"a": [{"b": at}]} for at in range(50_000)]}),
+    "empty objects": "[" + "{}," * 150_000 + "{}]",
+    "escapes": json.dumps({"a": "\n" * 225_000}),
+    "numbers": json.dumps(list(range(75_000))),
+    "words": json.dumps(["a"] * 100_000),
+    "lists of one": json.dumps([["a"]] * 70_000),
+    "long keys": json.dumps({"k" * 5000: [{"a": [{"b": at}]} for at in range(12_500)]}),
     "rows, wrapped twice": json.dumps(
-        {"content": [{"type": "text", "text": json.dumps([{"name": "Ñ", "n": at} for at in range(25_000)])}]}
+        {"content": [{"type": "text", "text": json.dumps([{"name": "Ñ", "n": at} for at in range(12_500)])}]}
     ),
     "an unclosed string": '["' + "a\\" * 500_000,
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_million_characters_take_about_a_second(name):
+def test_half_a_million_characters_take_about_half_a_second(name):
     begun = time.process_time()
     flat = flatten(HOSTILE[name])
-    assert time.process_time() - begun < 2.5  # 0.1 to 1 s on a quiet core
+    assert time.process_time() - begun < 2.5  # 0.02 to 0.5 s on a quiet core
     assert flat is None or len(flat.text) <= 3 * len(HOSTILE[name]) + 4096

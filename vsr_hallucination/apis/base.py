@@ -88,6 +88,10 @@ class StreamAssembler(Protocol):
         """A terminal event has been seen ([DONE], or every started choice finished and the stream ended)."""
 
     @property
+    def finished_choices(self) -> bool:
+        """Every answer that began is finished: a stream that now idles may be checked without its terminal event."""
+
+    @property
     def failed(self) -> bool:
         """An error event was seen: row 1, no observation."""
 

@@ -13,11 +13,14 @@ What is no evidence, and why:
 
 from __future__ import annotations
 
-from vsr_hallucination.apis.flatten import flatten
+from vsr_hallucination.apis.flatten import Flattened, flatten, looks_like_json
 from vsr_hallucination.apis.jsontext import Path, path_text
 from vsr_hallucination.detection.types import Grounding, OffsetRun, Passage, UnreadEvidence
 
 MAX_PASSAGES = 2048  # evidence in more pieces than this is noted as unread, once
+# Code points of JSON per request that are made readable, about half a second each million. What is beyond stays the
+# text it is; this is more than a detector reads anyway.
+MAX_FLATTENED = 2_000_000
 
 _PLACEHOLDERS = frozenset(
     ("no output", "no content", "empty", "empty result", "empty response", "null", "none", "nil", "undefined")
@@ -57,6 +60,7 @@ class EvidenceBuilder:
 
     def __init__(self, max_passages: int = MAX_PASSAGES) -> None:
         self._max = max_passages
+        self._flattened = 0
         self._passages: list[Passage] = []
         self._unread: list[UnreadEvidence] = []
         self._full = False
@@ -74,7 +78,7 @@ class EvidenceBuilder:
         """One string of evidence. ``lead`` (a title) goes in front of it in the passage and maps to nothing."""
         if not is_text(text):
             return
-        flat = flatten(text)
+        flat = self._flatten(text)
         shown, origin = (text, ()) if flat is None else (flat.text, flat.origin)
         for kind in flat.unread if flat is not None else ():
             self.unread(path, kind)
@@ -91,6 +95,12 @@ class EvidenceBuilder:
             origin = tuple(OffsetRun(run.start + shift, run.origin, run.length) for run in runs)
             shown = f"{lead}\n{shown}"
         self._passages.append(Passage(shown, path_text(path), role, source_id, trust, origin))
+
+    def _flatten(self, text: str) -> Flattened | None:
+        if not looks_like_json(text) or self._flattened + len(text) > MAX_FLATTENED:
+            return None
+        self._flattened += len(text)  # also where it turns out to be none: that costs as much
+        return flatten(text)
 
     def content(self, content: object, path: Path, *, role: str, source_id: str | None, trust: str = "tool") -> None:
         """A message's content: a string, or a list of parts of which each text is a passage of its own."""

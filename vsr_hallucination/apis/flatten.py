@@ -48,9 +48,14 @@ class Flattened:
     unread: tuple[str, ...] = ()
 
 
+def looks_like_json(text: str) -> bool:
+    """Whether the text begins as a JSON object, array or string does."""
+    return text[:64].lstrip(" \t\n\r\ufeff")[:1] in ("{", "[", '"')
+
+
 def flatten(source: str) -> Flattened | None:
     """The readable form of a JSON object, array or encoded string; None where ``source`` is anything else."""
-    if source.lstrip(" \t\n\r\ufeff")[:1] not in ("{", "[", '"'):
+    if not looks_like_json(source):
         return None
     level = _Level(source)
     node = nodes.parse(source)
@@ -148,7 +153,10 @@ class _Writer:
     _runs: list[tuple[int, int, int]] = field(default_factory=list)
 
     def result(self) -> tuple[str, tuple[OffsetRun, ...]]:
-        return "".join(self._out).rstrip("\n"), tuple(OffsetRun(*run) for run in self._runs)
+        text = "".join(self._out)
+        mapped = self._runs[-1][0] + self._runs[-1][2] if self._runs else 0
+        text = text[: max(mapped, len(text.rstrip("\n")))]  # our own last line ends, none of the source's
+        return text, tuple(OffsetRun(*run) for run in self._runs)
 
     # Pieces: ``own`` is ours and maps to nothing, the others come from the source.
 

@@ -13,6 +13,7 @@ MAX_DEPTH = 64
 
 # Numbers stay text: what counts is where they stand, and their spelling.
 _DECODER = JSONDecoder(strict=False, parse_int=str, parse_float=str, parse_constant=str)
+_BLANKS = " \t\n\r"
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _NUMBER = r"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?+[0-9]++)?+"
 _NUMBERS = re.compile(rf"\[[ \t\n\r]*+({_NUMBER}(?:[ \t\n\r]*+,[ \t\n\r]*+{_NUMBER})++)[ \t\n\r]*+\]")
@@ -128,17 +129,25 @@ def _object(text: str, start: int, depth: int) -> tuple[Object, int]:
         if text[at] != '"':
             raise _Refused
         key = _string(text, at)
-        at = _space(text, key.end + 1)
+        at = key.end + 1
+        if text[at] in _BLANKS:
+            at = _space(text, at)
         if text[at] != ":":
             raise _Refused
-        value, at = _value(text, _space(text, at + 1), depth)
+        at += 1
+        if text[at] in _BLANKS:
+            at = _space(text, at)
+        value, at = _value(text, at, depth)
         members[key.value] = (key, value)
-        at = _space(text, at)
+        if text[at] in _BLANKS:
+            at = _space(text, at)
         if text[at] == "}":
             return Object(start, at + 1, members), at + 1
         if text[at] != ",":
             raise _Refused
-        at = _space(text, at + 1)
+        at += 1
+        if text[at] in _BLANKS:
+            at = _space(text, at)
 
 
 def _array(text: str, start: int, depth: int) -> tuple[Array, int]:
@@ -149,9 +158,12 @@ def _array(text: str, start: int, depth: int) -> tuple[Array, int]:
     while True:
         value, at = _value(text, at, depth)
         items.append(value)
-        at = _space(text, at)
+        if text[at] in _BLANKS:
+            at = _space(text, at)
         if text[at] == "]":
             return Array(start, at + 1, items), at + 1
         if text[at] != ",":
             raise _Refused
-        at = _space(text, at + 1)
+        at += 1
+        if text[at] in _BLANKS:
+            at = _space(text, at)
