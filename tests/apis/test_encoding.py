@@ -7,9 +7,10 @@ import zlib
 
 import brotli
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.fuzz import FUZZ
 from vsr_hallucination.apis import encoding
 from vsr_hallucination.apis.encoding import DecodeError, Decoder, TooLarge, decode
 
@@ -124,7 +125,7 @@ def test_unknown_codings_are_an_error(name):
         Decoder(name, LIMIT)
 
 
-@settings(max_examples=60)
+@FUZZ
 @given(st.sampled_from(["gzip", "deflate", "br", "zstd", "gzip,br"]), st.data())
 def test_mutated_input_gives_bytes_or_a_typed_error(name, data):
     coded = bytearray(CODINGS.get(name, CODINGS["gzip, br"])(TEXT[:400]))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.fuzz import FUZZ
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.flatten import flatten
 
@@ -172,6 +173,7 @@ data = st.recursive(
 )
 
 
+@FUZZ
 @given(data, st.booleans(), st.sampled_from([None, 2]))
 def test_runs_are_ordered_inside_both_texts_and_exact(value, ascii_only, indent):
     source = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
@@ -187,6 +189,7 @@ def test_runs_are_ordered_inside_both_texts_and_exact(value, ascii_only, indent)
             assert source[run.origin + at] in (flat.text[run.start + at], "\\")
 
 
+@FUZZ
 @given(st.text('{}[]":,\\u0019 \n-eE.truefalsn', max_size=40))
 def test_any_text_is_flattened_or_left_alone(text):
     flat = flatten(text)

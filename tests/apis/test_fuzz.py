@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.fuzz import FUZZ
 from vsr_hallucination.apis.base import RequestUnreadable, ResponseUnreadable, without_echo
 from vsr_hallucination.apis.registry import api_for_path
 
@@ -58,6 +59,7 @@ def check(api, body):
             assert len(without_echo(view, request).answers) == len(view.answers)
 
 
+@FUZZ
 @pytest.mark.parametrize("path", PATHS)
 @given(value=junk)
 def test_any_json_is_read_or_refused(path, value):
@@ -93,7 +95,7 @@ REAL = [
 ]
 
 
-@settings(max_examples=60)
+@FUZZ
 @pytest.mark.parametrize("path", PATHS)
 @given(data=st.data())
 def test_mutated_bodies_are_read_or_refused(path, data):

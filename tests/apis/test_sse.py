@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.fuzz import FUZZ
 from vsr_hallucination.apis.sse import SseEvent, SseParser
 
 
@@ -42,6 +43,7 @@ pieces = st.lists(
 ).map(b"".join)
 
 
+@FUZZ
 @given(pieces, st.lists(st.integers(0, 80), max_size=8))
 def test_any_chunking_reads_like_the_whole(data, cuts):
     cuts = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})

@@ -16,27 +16,26 @@ Text that only looks like JSON is not touched. Work and output are O(input).
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from vsr_hallucination.apis import jsonnodes as nodes
+from vsr_hallucination.apis.jsonshapes import (
+    PART_TYPES,
+    are_parts,
+    is_error_result,
+    is_part,
+    is_record,
+    is_short,
+    plain,
+)
+from vsr_hallucination.apis.originmap import Level
 from vsr_hallucination.detection.types import OffsetRun
 
 MAX_NESTING = 4  # strings of JSON inside strings of JSON
 _KEY_CHARS = 64  # of each key in a path
 _PATH_KEYS = 6
-_RECORD_CHARS = 240
-_ITEM_CHARS = 80
 _MAPPED_ITEMS = 1024  # longer lists of numbers or words map to where they begin
 _SEPARATORS = re.compile(r"[ \t\n\r]*+,[ \t\n\r]*+")
-_ESCAPE = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
-# Beside ``error`` these say nothing about the world: the object is an error and no evidence.
-_ERROR_COMPANY = frozenset(
-    "error error_type error_code errors code status status_code statuscode message success ok type detail details "
-    "request_id requestid retry_after param iserror is_error timestamp trace_id hint".split()
-)
-_PART_TYPES = frozenset(("text", "image", "audio", "resource", "resource_link"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def flatten(source: str) -> Flattened | None:
     """The readable form of a JSON object, array or encoded string; None where ``source`` is anything else."""
     if not looks_like_json(source):
         return None
-    level = _Level(source)
+    level = Level(source)
     node = nodes.parse(source)
     if isinstance(node, nodes.Text):  # the whole result was encoded once more
         if not node.escaped and node.value.lstrip()[:1] not in ("{", "["):
@@ -81,59 +80,7 @@ class _TooLong(Exception):
     """Repeated keys made the readable form much longer than its source."""
 
 
-class _Level:
-    """A text and where its code points stand in the original (``starts[i]`` at ``origins[i]``); None is identity."""
-
-    __slots__ = ("origins", "starts", "text")
-
-    def __init__(self, text: str, starts: list[int] | None = None, origins: list[int] | None = None) -> None:
-        self.text = text
-        self.starts = starts
-        self.origins = origins
-
-    def runs(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """(origin, length) of each unbroken run of ``text[start:end]``."""
-        if self.starts is None or self.origins is None:
-            yield start, end - start
-            return
-        starts = self.starts
-        at = bisect_right(starts, start) - 1
-        while start < end:
-            stop = starts[at + 1] if at + 1 < len(starts) else end
-            if stop > end:
-                stop = end
-            yield self.origins[at] + start - starts[at], stop - start
-            start = stop
-            at += 1
-
-    def inside(self, node: nodes.Text) -> _Level:
-        """The text of a JSON string of this level, mapped to the same original."""
-        starts: list[int] = []
-        origins: list[int] = []
-        size = 0
-        last = node.start
-        for match in _ESCAPE.finditer(self.text, node.start, node.end):
-            # The escaped character is read as the continuation of the run before it: it maps to the backslash.
-            stop = match.start() + 1
-            size = self._append(starts, origins, size, last, stop)
-            last = match.end()
-        if last < node.end or not starts:
-            self._append(starts, origins, size, last, node.end)
-        return _Level(node.value, starts, origins)
-
-    def _append(self, starts: list[int], origins: list[int], size: int, start: int, stop: int) -> int:
-        if self.starts is None:
-            starts.append(size)
-            origins.append(start)
-            return size + stop - start
-        for origin, length in self.runs(start, stop):
-            starts.append(size)
-            origins.append(origin)
-            size += length
-        return size
-
-
-def _nested(level: _Level, text: nodes.Text) -> tuple[_Level, nodes.Node] | None:
+def _nested(level: Level, text: nodes.Text) -> tuple[Level, nodes.Node] | None:
     """The JSON container inside a string, if it is one."""
     if text.value.lstrip(" \t\n\r\ufeff")[:1] not in ("{", "["):
         return None
@@ -166,7 +113,7 @@ class _Writer:
         if self._size > self.budget:
             raise _TooLong
 
-    def copy(self, level: _Level, start: int, end: int) -> None:
+    def copy(self, level: Level, start: int, end: int) -> None:
         if level.starts is None:
             self._run(self._size, start, end - start)
         else:
@@ -186,7 +133,7 @@ class _Writer:
                 return
         self._runs.append((start, origin, length))
 
-    def scalar(self, level: _Level, node: nodes.Text | nodes.Bare) -> None:
+    def scalar(self, level: Level, node: nodes.Text | nodes.Bare) -> None:
         if isinstance(node, nodes.Bare):
             self.informative = self.informative or level.text[node.start : node.end] != "null"
             self.copy(level, node.start, node.end)
@@ -198,7 +145,7 @@ class _Writer:
         else:
             self.copy(level, node.start, node.end)
 
-    def head(self, path: tuple[str, ...], level: _Level, key: nodes.Text | None) -> None:
+    def head(self, path: tuple[str, ...], level: Level, key: nodes.Text | None) -> None:
         """``a.b.key: ``; only the last key maps to the source."""
         shown = path[-_PATH_KEYS:]
         if shown and key is not None:
@@ -213,35 +160,35 @@ class _Writer:
 
     # Structure
 
-    def root(self, level: _Level, node: nodes.Node, nesting: int) -> None:
+    def root(self, level: Level, node: nodes.Node, nesting: int) -> None:
         """A whole result: an error, content parts, or data."""
         if isinstance(node, nodes.Object):
-            if _is_error(level, node):
+            if is_error_result(level, node):
                 self.unread.append("error")
                 return
-            if _is_part(node):
+            if is_part(node):
                 self.part(level, node, nesting)
                 return
             content = node.members.get("content")
-            if content is not None and _are_parts(content[1]):
+            if content is not None and are_parts(content[1]):
                 for key, (name, value) in node.members.items():
                     if key == "content":
                         self.parts(level, value, nesting)
                     elif key not in ("isError", "_meta"):
                         self.member((_clip(key),), level, name, value, nesting)
                 return
-        elif _are_parts(node):
+        elif are_parts(node):
             self.parts(level, node, nesting)
             return
         self.value((), level, None, node, nesting)
 
-    def parts(self, level: _Level, node: nodes.Node, nesting: int) -> None:
+    def parts(self, level: Level, node: nodes.Node, nesting: int) -> None:
         if isinstance(node, nodes.Array):
             for item in node.items:
                 if isinstance(item, nodes.Object):
                     self.part(level, item, nesting)
 
-    def part(self, level: _Level, part: nodes.Object, nesting: int) -> None:
+    def part(self, level: Level, part: nodes.Object, nesting: int) -> None:
         """One content part: its text as a result of its own, anything else noted as unread."""
         kind = part.text("type")
         holder = part
@@ -250,7 +197,7 @@ class _Writer:
             holder = resource[1]
         text = holder.members.get("text")
         if text is None or not isinstance(text[1], nodes.Text):
-            self.unread.append(kind if kind in _PART_TYPES else "unknown")
+            self.unread.append(kind if kind in PART_TYPES else "unknown")
             return
         inner = _nested(level, text[1]) if nesting else None
         if inner is not None:
@@ -260,7 +207,7 @@ class _Writer:
             self.own("\n")
 
     def member(
-        self, path: tuple[str, ...], level: _Level, key: nodes.Text | None, node: nodes.Node, nesting: int
+        self, path: tuple[str, ...], level: Level, key: nodes.Text | None, node: nodes.Node, nesting: int
     ) -> None:
         if isinstance(node, nodes.Text):
             inner = _nested(level, node) if nesting else None
@@ -270,7 +217,7 @@ class _Writer:
         self.value(path, level, key, node, nesting)
 
     def value(
-        self, path: tuple[str, ...], level: _Level, key: nodes.Text | None, node: nodes.Node, nesting: int
+        self, path: tuple[str, ...], level: Level, key: nodes.Text | None, node: nodes.Node, nesting: int
     ) -> None:
         if isinstance(node, nodes.Text | nodes.Bare):
             self.head(path, level, key)
@@ -291,24 +238,24 @@ class _Writer:
             self.array(path, level, key, node, nesting)
 
     def array(
-        self, path: tuple[str, ...], level: _Level, key: nodes.Text | None, node: nodes.Array, nesting: int
+        self, path: tuple[str, ...], level: Level, key: nodes.Text | None, node: nodes.Array, nesting: int
     ) -> None:
         if not node.items and path:
             self.head(path, level, key)
             self.own("[]\n")
-        elif all(_is_short(item) for item in node.items):
+        elif all(is_short(item) for item in node.items):
             self.head(path, level, key)
             for at, item in enumerate(node.items):
                 if at:
                     self.own(", ")
                 if at < _MAPPED_ITEMS:
-                    self.scalar(level, item)  # type: ignore[arg-type]  # _is_short: Text or Bare
+                    self.scalar(level, item)  # type: ignore[arg-type]  # is_short: Text or Bare
                 else:
-                    self.own(_plain(level, item))
+                    self.own(plain(level, item))
             self.own("\n")
         else:
             for item in node.items:
-                if isinstance(item, nodes.Object) and _is_record(item):
+                if isinstance(item, nodes.Object) and is_record(item):
                     self.head(path, level, key)
                     self.record(level, item)
                     continue
@@ -316,15 +263,15 @@ class _Writer:
                 if isinstance(item, nodes.Object):
                     self.own("\n")  # a blank line between items of several lines
 
-    def record(self, level: _Level, item: nodes.Object) -> None:
+    def record(self, level: Level, item: nodes.Object) -> None:
         for at, (name, (key, value)) in enumerate(item.members.items()):
             if at:
                 self.own("; ")
             self.head((_clip(name),), level, key)
-            self.scalar(level, value)  # type: ignore[arg-type]  # _is_record: Text or Bare
+            self.scalar(level, value)  # type: ignore[arg-type]  # is_record: Text or Bare
         self.own("\n")
 
-    def numbers(self, level: _Level, node: nodes.Numbers) -> None:
+    def numbers(self, level: Level, node: nodes.Numbers) -> None:
         """``1, 2, 3``: the space keeps ``[9,500]`` from reading as one number."""
         start = node.start
         for at, match in enumerate(_SEPARATORS.finditer(level.text, node.start, node.end)):
@@ -339,51 +286,3 @@ class _Writer:
 
 def _clip(key: str) -> str:
     return key if len(key) <= _KEY_CHARS else key[: _KEY_CHARS - 1] + "…"
-
-
-def _plain(level: _Level, node: nodes.Node) -> str:
-    return node.value if isinstance(node, nodes.Text) else level.text[node.start : node.end]
-
-
-def _is_short(node: nodes.Node) -> bool:
-    if isinstance(node, nodes.Text):
-        return len(node.value) <= _ITEM_CHARS and "\n" not in node.value and node.value.lstrip()[:1] not in ("{", "[")
-    return isinstance(node, nodes.Bare)
-
-
-def _is_record(node: nodes.Object) -> bool:
-    """A small flat object: its members are single short values."""
-    if not node.members or len(node.members) > 16:
-        return False
-    return node.end - node.start <= _RECORD_CHARS and all(_is_short(value) for _, value in node.members.values())
-
-
-def _is_part(node: nodes.Node) -> bool:
-    """A content part as MCP and the chat APIs shape it."""
-    if not isinstance(node, nodes.Object):
-        return False
-    kind = node.text("type")
-    if kind == "text":
-        text = node.members.get("text")
-        return text is not None and isinstance(text[1], nodes.Text)
-    if kind in ("image", "audio"):
-        return "data" in node.members and "mimeType" in node.members
-    return kind in ("resource", "resource_link") and ("resource" in node.members or "uri" in node.members)
-
-
-def _are_parts(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Array) and bool(node.items) and all(_is_part(item) for item in node.items)
-
-
-def _is_error(level: _Level, node: nodes.Object) -> bool:
-    """An MCP error result, or an object that says nothing but that something failed."""
-    flag = node.members.get("isError")
-    if flag is not None and _plain(level, flag[1]) == "true":
-        return True
-    error = node.members.get("error")
-    if error is None or any(key.lower() not in _ERROR_COMPANY for key in node.members):
-        return False
-    value = error[1]
-    if isinstance(value, nodes.Text | nodes.Bare):
-        return _plain(level, value) not in ("", "null", "false")
-    return not isinstance(value, nodes.Object | nodes.Array) or bool(len(value))
