@@ -18,7 +18,12 @@ from training.loop import Example, Recipe, load_checkpoint, predict, train
 from training.rows import held_out
 from training.sequence import export
 from vsr_hallucination.detection.encoding import (
-    ANSWER_TYPE, EVIDENCE_TYPE, EvidenceWords, answer_pieces, readings, token_types,
+    ANSWER_TYPE,
+    EVIDENCE_TYPE,
+    EvidenceWords,
+    answer_pieces,
+    readings,
+    token_types,
 )
 
 LABELS = ("supported", "unsupported")
@@ -68,7 +73,9 @@ class Encoder:
                 kinds = [EVIDENCE_TYPE] * at + types[first:last] + [ANSWER_TYPE]
                 marks = [IGNORED] * at + labels[first:last] + [IGNORED]
                 if not every_window and b - a < len(passage.ids):
-                    seen = EvidenceWords.from_texts([context[passage.offsets[a][0] : passage.offsets[b - 1][1]], row.question])
+                    seen = EvidenceWords.from_texts(
+                        [context[passage.offsets[a][0] : passage.offsets[b - 1][1]], row.question]
+                    )
                     marks = self._unseen(marks, at, answer.offsets[first:last], row.answer, evidence, seen)
                 example = Example(tuple(ids), tuple(kinds), tuple(marks))
                 inputs.append(Piece(example, at, tuple(answer.offsets[first:last])))
@@ -85,8 +92,14 @@ class Encoder:
         return [label(start, end) for start, end in offsets]
 
     @staticmethod
-    def _unseen(marks: list[int], at: int, offsets: Sequence[tuple[int, int]], answer: str, whole: EvidenceWords,
-                seen: EvidenceWords) -> list[int]:
+    def _unseen(
+        marks: list[int],
+        at: int,
+        offsets: Sequence[tuple[int, int]],
+        answer: str,
+        whole: EvidenceWords,
+        seen: EvidenceWords,
+    ) -> list[int]:
         """What this window does not hold: numbers and names are unsupported by it, other words undecided."""
         absent = [w for w in seen.words(answer) if w.novel and not whole.novel(answer[w.start : w.end])]
         result = list(marks)
@@ -107,7 +120,9 @@ def windows_of(total: int, room: int) -> list[tuple[int, int]]:
     return [(start, start + room) for start in starts]
 
 
-def best_window(windows: Sequence[tuple[int, int]], offsets: Sequence[tuple[int, int]], context: str, text: str) -> tuple[int, int]:
+def best_window(
+    windows: Sequence[tuple[int, int]], offsets: Sequence[tuple[int, int]], context: str, text: str
+) -> tuple[int, int]:
     """The window that holds most of the answer's distinct words."""
     wanted = {form for word in set(text.split()) for form in readings(word.strip(".,;:!?()\"'*"))}
 
@@ -124,8 +139,12 @@ def build_model(base: Path) -> Any:
 
     torch.manual_seed(11)
     model = BertForTokenClassification.from_pretrained(
-        str(base), local_files_only=True, num_labels=2, attention_probs_dropout_prob=0.0,
-        id2label=dict(enumerate(LABELS)), label2id={name: i for i, name in enumerate(LABELS)},
+        str(base),
+        local_files_only=True,
+        num_labels=2,
+        attention_probs_dropout_prob=0.0,
+        id2label=dict(enumerate(LABELS)),
+        label2id={name: i for i, name in enumerate(LABELS)},
     )
     old = model.bert.embeddings.token_type_embeddings.weight.data
     wider = torch.nn.Embedding(3, old.shape[1])
@@ -136,14 +155,16 @@ def build_model(base: Path) -> Any:
     return model
 
 
-def token_scores(model: Any, encoder: Encoder, rows: Sequence[DetectorRow]) -> list[list[tuple[tuple[int, int], float]]]:
+def token_scores(
+    model: Any, encoder: Encoder, rows: Sequence[DetectorRow]
+) -> list[list[tuple[tuple[int, int], float]]]:
     """Per row, each answer token's (offsets, logit margin): the least over windows, so any window may support it."""
     inputs: list[Piece] = []
     owners: list[tuple[int, int]] = []
     for r, row in enumerate(rows):
-        for p, piece in enumerate(encoder.pieces(row, every_window=True)):
-            inputs += piece
-            owners += [(r, p)] * len(piece)
+        for p, windows in enumerate(encoder.pieces(row, every_window=True)):
+            inputs += windows
+            owners += [(r, p)] * len(windows)
     logits = predict(model, [piece.example for piece in inputs])
     merged: dict[tuple[int, int], torch.Tensor] = {}
     offsets: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
@@ -158,8 +179,13 @@ def token_scores(model: Any, encoder: Encoder, rows: Sequence[DetectorRow]) -> l
     return result
 
 
-def decode(scored: Sequence[tuple[tuple[int, int], float]], answer: str, temperature: float, span_confidence: float,
-           threshold: float) -> list[tuple[int, int, float]]:
+def decode(
+    scored: Sequence[tuple[tuple[int, int], float]],
+    answer: str,
+    temperature: float,
+    span_confidence: float,
+    threshold: float,
+) -> list[tuple[int, int, float]]:
     """(start, end, confidence): runs of tokens at or above ``span_confidence``; a run's confidence is its highest
     token's, and runs below ``threshold`` are dropped. Gaps of blanks or punctuation do not end a run."""
     spans: list[tuple[int, int, float]] = []
@@ -189,8 +215,9 @@ def fit_temperature(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], r
     return round(grid[losses.index(min(losses))], 2)
 
 
-def answer_scores(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow],
-                  temperature: float) -> list[float]:
+def answer_scores(
+    scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow], temperature: float
+) -> list[float]:
     """The unsupported score of each answer: its highest word-bearing token's probability."""
     result = []
     for scored, row in zip(scores, rows, strict=True):
@@ -199,44 +226,70 @@ def answer_scores(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], row
     return result
 
 
-def calibrate(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow]) -> dict[str, float]:
+def calibrate(
+    scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow]
+) -> dict[str, float]:
     """Temperature, and the threshold at which at most 5 % of held-out clean answers are flagged."""
     temperature = fit_temperature(scores, rows)
-    clean = sorted((s for s, r in zip(answer_scores(scores, rows, temperature), rows, strict=True)
-                    if not r.spans and not r.ignored), reverse=True)
+    clean = sorted(
+        (
+            s
+            for s, r in zip(answer_scores(scores, rows, temperature), rows, strict=True)
+            if not r.spans and not r.ignored
+        ),
+        reverse=True,
+    )
     threshold = min(0.98, max(0.5, round(clean[int(ALLOWED_FLAGGED * len(clean))] + 0.005, 2)))
-    best = max((s / 20 for s in range(4, int(threshold * 20) + 1)),
-               key=lambda c: span_f1(scores, rows, temperature, c, threshold)[2])
+    best = max(
+        (s / 20 for s in range(4, int(threshold * 20) + 1)),
+        key=lambda c: span_f1(scores, rows, temperature, c, threshold)[2],
+    )
     return {"temperature": temperature, "threshold": threshold, "min_span_confidence": round(best, 2)}
 
 
-def span_f1(scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow], temperature: float,
-            span_confidence: float, threshold: float) -> tuple[float, float, float]:
+def span_f1(
+    scores: Sequence[Sequence[tuple[tuple[int, int], float]]],
+    rows: Sequence[DetectorRow],
+    temperature: float,
+    span_confidence: float,
+    threshold: float,
+) -> tuple[float, float, float]:
     """Character-level precision, recall, F1 of spans, over all rows together."""
     hit = said = true = 0
     for scored, row in zip(scores, rows, strict=True):
         marked = {i for a, b in row.spans for i in range(a, b)}
-        called = {i for a, b, _ in decode(scored, row.answer, temperature, span_confidence, threshold) for i in range(a, b)}
+        called = {
+            i for a, b, _ in decode(scored, row.answer, temperature, span_confidence, threshold) for i in range(a, b)
+        }
         called -= {i for a, b in row.ignored for i in range(a, b)}
         hit, said, true = hit + len(marked & called), said + len(called), true + len(marked)
     precision, recall = hit / max(1, said), hit / max(1, true)
     return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 
 
-def report(name: str, scores: Sequence[Sequence[tuple[tuple[int, int], float]]], rows: Sequence[DetectorRow],
-           numbers: dict[str, float]) -> dict[str, float]:
+def report(
+    name: str,
+    scores: Sequence[Sequence[tuple[tuple[int, int], float]]],
+    rows: Sequence[DetectorRow],
+    numbers: dict[str, float],
+) -> dict[str, float]:
     """Prints and returns answer-level and span-level figures."""
     from sklearn.metrics import roc_auc_score
 
     answers = answer_scores(scores, rows, numbers["temperature"])
     faulty = [bool(r.spans) for r in rows]
     flagged = [a >= numbers["threshold"] for a in answers]
-    precision, recall, f1 = span_f1(scores, rows, numbers["temperature"], numbers["min_span_confidence"], numbers["threshold"])
+    precision, recall, f1 = span_f1(
+        scores, rows, numbers["temperature"], numbers["min_span_confidence"], numbers["threshold"]
+    )
     caught = sum(f and t for f, t in zip(flagged, faulty, strict=True)) / max(1, sum(faulty))
     false = sum(f and not t for f, t in zip(flagged, faulty, strict=True)) / max(1, len(rows) - sum(faulty))
     auroc = float(roc_auc_score(faulty, answers)) if 0 < sum(faulty) < len(rows) else float("nan")
-    print(f"{name}: rows {len(rows)}  AUROC {auroc:.3f}  faulty flagged {caught:.3f}  clean flagged {false:.3f}  "
-          f"span P {precision:.3f} R {recall:.3f} F1 {f1:.3f}", flush=True)
+    print(
+        f"{name}: rows {len(rows)}  AUROC {auroc:.3f}  faulty flagged {caught:.3f}  clean flagged {false:.3f}  "
+        f"span P {precision:.3f} R {recall:.3f} F1 {f1:.3f}",
+        flush=True,
+    )
     return {"auroc": auroc, "faulty_flagged": caught, "clean_flagged": false, "span_f1": f1}
 
 
@@ -255,12 +308,26 @@ def finish(model: Any, base: Path, kept: list[DetectorRow], out: Path) -> None:
     for group in sorted({r.group for r in test if r.spans and "+" not in r.group}):
         chosen = [i for i, r in enumerate(test) if r.group == group and r.spans]
         report(f"  {group} (faulty)", [scores[i] for i in chosen], [test[i] for i in chosen], numbers)
-    export(model, base, out, {
-        "format": 1, "kind": "detector",
-        "encoding": {"novelty_token_type": NOVEL_TYPE, "max_length": MAX_LENGTH, "max_answer": MAX_ANSWER, "max_question": MAX_QUESTION},
-        "thresholds": {"threshold": numbers["threshold"], "min_span_confidence": numbers["min_span_confidence"]},
-        "temperature": numbers["temperature"], "scripts": ["Latin"], "languages": ["en"], "labels": dict(enumerate(LABELS)),
-    })
+    export(
+        model,
+        base,
+        out,
+        {
+            "format": 1,
+            "kind": "detector",
+            "encoding": {
+                "novelty_token_type": NOVEL_TYPE,
+                "max_length": MAX_LENGTH,
+                "max_answer": MAX_ANSWER,
+                "max_question": MAX_QUESTION,
+            },
+            "thresholds": {"threshold": numbers["threshold"], "min_span_confidence": numbers["min_span_confidence"]},
+            "temperature": numbers["temperature"],
+            "scripts": ["Latin"],
+            "languages": ["en"],
+            "labels": dict(enumerate(LABELS)),
+        },
+    )
 
 
 def main() -> None:

@@ -19,17 +19,34 @@ from vsr_hallucination.detection.encoding import EvidenceWords
 Span = tuple[int, int]
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 
-OPENERS = ("Based on the given passages, ", "According to the passage, ", "Based on the provided information, ",
-           "According to the context, ", "The passages state that ", "Sure! ", "Based on the passages provided: ",
-           "Here is the answer based on the documents: ", "In short, ", "As described in the text, ", "To answer your question: ")
-CLOSERS = (" I hope this helps!", " Let me know if you have any other questions.", " Overall, this is what the passages say.",
-           " Please consult the source for more details.", " Is there anything else you would like to know?")
+OPENERS = (
+    "Based on the given passages, ",
+    "According to the passage, ",
+    "Based on the provided information, ",
+    "According to the context, ",
+    "The passages state that ",
+    "Sure! ",
+    "Based on the passages provided: ",
+    "Here is the answer based on the documents: ",
+    "In short, ",
+    "As described in the text, ",
+    "To answer your question: ",
+)
+CLOSERS = (
+    " I hope this helps!",
+    " Let me know if you have any other questions.",
+    " Overall, this is what the passages say.",
+    " Please consult the source for more details.",
+    " Is there anything else you would like to know?",
+)
 REFUSALS = (
     "Unable to answer based on given passages.", "The given passages do not contain this information.",
     "I'm sorry, but the provided text does not mention that.", "The passage does not say {x}.",
-    "Based on the provided passages, I cannot determine the answer.", "There is not enough information in the context to answer.",
+    "Based on the provided passages, I cannot determine the answer.",
+    "There is not enough information in the context to answer.",
     "I don't know. The documents do not cover this.", "The passages do not provide details on this question.",
-    "Hello! How can I help you today?", "You're welcome!", "Thanks for your question. Could you tell me more about what you need?",
+    "Hello! How can I help you today?", "You're welcome!",
+    "Thanks for your question. Could you tell me more about what you need?",
     "I could not find this in the documents I was given, so I would rather not guess.",
 )  # fmt: skip
 HEADERS = ("", "", "passage {i}:", "Passage {i}: ", "[{i}] ", "Document {i}:\n", "Source {i}: ", "- ", "({i}) ")
@@ -56,15 +73,25 @@ def record_rows(rng: random.Random, count: int) -> list[DetectorRow]:
 
 def span_rows(data: Path, rng: random.Random) -> list[DetectorRow]:
     """Human-marked spans of five sets, capped; questions varied, since "Summarize" is not all there is."""
-    caps = {"bump": (858, 193), "defacto": (1000, 900), "summedits": (1100, 1000), "aggrefact_spans": (213, 366),
-            "wice_span": (350, 0)}
+    caps = {
+        "bump": (858, 193),
+        "defacto": (1000, 900),
+        "summedits": (1100, 1000),
+        "aggrefact_spans": (213, 366),
+        "wice_span": (350, 0),
+    }
     rows: list[DetectorRow] = []
     for name, (faulty, clean) in caps.items():
         source = read(data, name)
-        for wanted, chosen in ((faulty, [r for r in source if r["labels"]]), (clean, [r for r in source if not r["labels"]])):
+        for wanted, chosen in (
+            (faulty, [r for r in source if r["labels"]]),
+            (clean, [r for r in source if not r["labels"]]),
+        ):
             for row in rng.sample(chosen, min(wanted, len(chosen))):
                 spans = tuple(sorted((s["start"], s["end"]) for s in row["labels"]))
-                rows.append(DetectorRow(row["context"], row["question"], row["answer"], spans, name, key=row["context"]))
+                rows.append(
+                    DetectorRow(row["context"], row["question"], row["answer"], spans, name, key=row["context"])
+                )
     for row in read(data, "wice_claim"):
         if row["label"] == "supported":
             rows.append(DetectorRow(row["context"], "", row["answer"], (), "wice_claim", key=row["context"]))
@@ -88,14 +115,18 @@ def model_answer_rows(data: Path, rng: random.Random) -> list[DetectorRow]:
             about = [c for c in claims if 1 - faults.content_novelty(c["answer"], own)[0] > 0.75]
             if about and all(c["label"] != "supported" for c in about):
                 spans.append((position, end))
-            elif not about or any(c["label"] != "supported" for c in about):
+            elif (not about or any(c["label"] != "supported" for c in about)) and (
                 # A sentence with no claim, or mixed ones: trust only that known words are fine.
-                if faults.content_novelty(sentence, evidence)[0] > 0.3:
-                    ignored.append((position, end))
+                faults.content_novelty(sentence, evidence)[0] > 0.3
+            ):
+                ignored.append((position, end))
             position = end + len(separator)
         if len(ignored) < len(split_sentences(response)):
-            rows.append(DetectorRow(context, claims[0]["question"], response, tuple(spans), "model answers",
-                                    tuple(ignored), context))
+            rows.append(
+                DetectorRow(
+                    context, claims[0]["question"], response, tuple(spans), "model answers", tuple(ignored), context
+                )
+            )
     for row in read(data, "expertqa_claims"):
         if row["label"] == "supported" and rng.random() < 0.6:
             rows.append(DetectorRow(row["context"], row["question"], row["answer"], (), "expertqa", key=row["context"]))
@@ -107,8 +138,17 @@ def table_rows(data: Path, rng: random.Random, count: int) -> list[DetectorRow]:
     rows: list[DetectorRow] = []
     for row in rng.sample([r for r in read(data, "infotabs") if r["label"] == "entailment"], count):
         table = json.loads(row["context"])
-        text = row["context"] if rng.random() < 0.25 else as_read({k: v[0] if len(v) == 1 else v for k, v in table.items()})
-        question = rng.choice((f"Tell me about {table.get('title', ['it'])[0]}.", f"What do we know about {table.get('title', ['it'])[0]}?"))
+        text = (
+            row["context"]
+            if rng.random() < 0.25
+            else as_read({k: v[0] if len(v) == 1 else v for k, v in table.items()})
+        )
+        question = rng.choice(
+            (
+                f"Tell me about {table.get('title', ['it'])[0]}.",
+                f"What do we know about {table.get('title', ['it'])[0]}?",
+            )
+        )
         evidence = EvidenceWords.from_texts([text, question])
         changed = faults.change_value(rng, row["answer"], evidence) if rng.random() < 0.6 else None
         if changed is None:
@@ -133,14 +173,27 @@ class Passages:
     @staticmethod
     def _sentence_answer(rng: random.Random, row: Row) -> str:
         start = row["meta"]["answer_start"]
-        holding = next((s for s, _ in split_sentences(row["context"]) if row["answer"] in s
-                        and abs(row["context"].find(s) + s.find(row["answer"]) - start) < 3), "")
+        holding = next(
+            (
+                s
+                for s, _ in split_sentences(row["context"])
+                if row["answer"] in s and abs(row["context"].find(s) + s.find(row["answer"]) - start) < 3
+            ),
+            "",
+        )
         way = rng.random()
         if holding and way < 0.5:
             return holding
         answer: str = row["answer"]
-        return rng.choice((f"The answer is {answer}.", f"{answer[0].upper()}{answer[1:]}.", f"It is {answer}.",
-                           f"According to the passage, it is {answer}.", answer))
+        return rng.choice(
+            (
+                f"The answer is {answer}.",
+                f"{answer[0].upper()}{answer[1:]}.",
+                f"It is {answer}.",
+                f"According to the passage, it is {answer}.",
+                answer,
+            )
+        )
 
     def _nearest(self) -> list[list[int]]:
         import numpy as np
@@ -162,7 +215,8 @@ class Passages:
         for i in self.neighbours[index]:
             row = self.rows[i]
             sentences = tuple(s for s, _ in split_sentences(row["answer"])) + tuple(
-                s for s, _ in split_sentences(row["context"])[:8])
+                s for s, _ in split_sentences(row["context"])[:8]
+            )
             result.append(Neighbour(sentences, faults.names_of(row["context"][:1500])))
         return result
 
@@ -197,7 +251,9 @@ class Passages:
             return None
         group = f"passages {'+'.join(sorted(set(kinds))) or 'clean'}"
         shaped = self._shape_context(rng, context, index)
-        return DetectorRow(shaped, question, final.text(), tuple(sorted(final.spans)), group, tuple(ignored), row["context"][:200])
+        return DetectorRow(
+            shaped, question, final.text(), tuple(sorted(final.spans)), group, tuple(ignored), row["context"][:200]
+        )
 
     @staticmethod
     def _text(sentence: str) -> Text:
@@ -211,10 +267,27 @@ class Passages:
         share, count = faults.content_novelty(sentence, evidence)
         return count >= 3 and share > 0.6
 
-    def _spoil(self, rng: random.Random, context: str, question: str, texts: list[Text], separators: list[str],
-               masked: list[bool], neighbours: list[Neighbour], may_withhold: bool) -> tuple[str, str]:
+    def _spoil(
+        self,
+        rng: random.Random,
+        context: str,
+        question: str,
+        texts: list[Text],
+        separators: list[str],
+        masked: list[bool],
+        neighbours: list[Neighbour],
+        may_withhold: bool,
+    ) -> tuple[str, str]:
         evidence = EvidenceWords.from_texts([context, question])
-        kinds = ["foreign"] * 5 + ["withheld"] * 5 + ["value"] * 5 + ["name"] * 3 + ["phrase"] * 4 + ["flip"] * 2 + ["known"] * 2
+        kinds = (
+            ["foreign"] * 5
+            + ["withheld"] * 5
+            + ["value"] * 5
+            + ["name"] * 3
+            + ["phrase"] * 4
+            + ["flip"] * 2
+            + ["known"] * 2
+        )
         rng.shuffle(kinds)
         for kind in list(dict.fromkeys(kinds))[:5]:
             if kind == "withheld" and may_withhold:
@@ -253,8 +326,9 @@ class Passages:
         return text
 
     @staticmethod
-    def _edit(rng: random.Random, kind: str, sentence: str, evidence: EvidenceWords, context: str,
-              neighbours: list[Neighbour]) -> Text | None:
+    def _edit(
+        rng: random.Random, kind: str, sentence: str, evidence: EvidenceWords, context: str, neighbours: list[Neighbour]
+    ) -> Text | None:
         if kind == "value":
             return faults.change_value(rng, sentence, evidence)
         if kind == "name":
@@ -267,7 +341,9 @@ class Passages:
         return faults.swap_known(rng, sentence, faults.names_of(context), numbers)
 
     @staticmethod
-    def _join(rng: random.Random, texts: list[Text], separators: list[str], masked: list[bool]) -> tuple[Text, list[Span]]:
+    def _join(
+        rng: random.Random, texts: list[Text], separators: list[str], masked: list[bool]
+    ) -> tuple[Text, list[Span]]:
         final = Text()
         ignored: list[Span] = []
         opener = rng.choice(OPENERS) if rng.random() < 0.3 else ""
@@ -314,10 +390,10 @@ def load(data: Path, rng: random.Random, scale: float = 1.0) -> list[DetectorRow
     real = span_rows(data, rng) + model_answer_rows(data, rng)
     rows += rng.sample(real, int(len(real) * scale))
     passages = Passages(data, rng)
-    order = [i for i in range(len(passages.rows))]
+    order = list(range(len(passages.rows)))
     rng.shuffle(order)
     for index in order[: int(len(order) * scale)]:
-        for faulty in ((False, True) if rng.random() < 0.5 else (rng.random() < 0.4,)):
+        for faulty in (False, True) if rng.random() < 0.5 else (rng.random() < 0.4,):
             row = passages.make(rng, index, faulty)
             if row is not None:
                 rows.append(row)
@@ -343,5 +419,11 @@ def describe(rows: list[DetectorRow]) -> dict[str, Any]:
         groups[row.group] += 1
     clean = [len(r.answer) for r in rows if not r.spans]
     faulty = [len(r.answer) for r in rows if r.spans]
-    return {"rows": len(rows), "clean": len(clean), "faulty": len(faulty), "mean length clean": sum(clean) // max(1, len(clean)),
-            "mean length faulty": sum(faulty) // max(1, len(faulty)), "groups": dict(sorted(groups.items()))}
+    return {
+        "rows": len(rows),
+        "clean": len(clean),
+        "faulty": len(faulty),
+        "mean length clean": sum(clean) // max(1, len(clean)),
+        "mean length faulty": sum(faulty) // max(1, len(faulty)),
+        "groups": dict(sorted(groups.items())),
+    }

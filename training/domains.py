@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables: one fact reads better on few lines)
 """Domains of the generated tool results: what a record may hold and how people say it.
 
 One fact: JSON key spellings, a value kind, full clauses ``{e}`` = entity ``{v}`` = value, and tails that
@@ -38,6 +39,7 @@ def _domain(keys: str, noun: str, entities: str, *facts: tuple[str, str, str, st
     return Domain(tuple(k.strip() for k in keys.split("|")), noun, split, tuple(_fact(*f) for f in facts))
 
 
+# fmt: off
 DOMAINS: tuple[Domain, ...] = (
     _domain("hub|hub_id|site", "hub", "hub #|North hub|hub @|the Leipzig hub|the airport hub",
         ("parcels|parcels_out|n_parcels|parcelCount", "int 80 90000",

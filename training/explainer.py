@@ -68,19 +68,31 @@ def report(model: Any, base: Path, tuning: list[Pair], test: list[Pair], out: Pa
     truth = torch.tensor([p.label for p in test])
     right = probabilities.argmax(-1).eq(truth)
     print(f"temperature {temperature}  entailment threshold {threshold}  test rows {len(test)}")
-    print(f"accuracy {float(right.float().mean()):.3f}  ECE {expected_calibration_error(probabilities.max(-1).values, right):.3f}")
+    ece = expected_calibration_error(probabilities.max(-1).values, right)
+    print(f"accuracy {float(right.float().mean()):.3f}  ECE {ece:.3f}")
     called = probabilities[:, ENTAILMENT] >= threshold
-    print(f"called entailed {float(called.float().mean()):.3f} of pairs, right in {float((truth[called] == ENTAILMENT).float().mean()):.3f}")
+    share, precise = float(called.float().mean()), float((truth[called] == ENTAILMENT).float().mean())
+    print(f"called entailed {share:.3f} of pairs, right in {precise:.3f}")
     groups: dict[str, list[bool]] = defaultdict(list)
     for pair, good in zip(test, right.tolist(), strict=True):
         groups[pair.group].append(good)
     for group, values in sorted(groups.items()):
         print(f"  {group}: {sum(values) / len(values):.3f} of {len(values)}")
-    export(model, base, out, {
-        "format": 1, "kind": "explainer", "encoding": {"novelty_token_type": None, "max_length": MAX_LENGTH},
-        "thresholds": {"nli_entailment_threshold": threshold}, "temperature": temperature,
-        "scripts": ["Latin"], "languages": ["en"], "labels": dict(enumerate(LABELS)),
-    })
+    export(
+        model,
+        base,
+        out,
+        {
+            "format": 1,
+            "kind": "explainer",
+            "encoding": {"novelty_token_type": None, "max_length": MAX_LENGTH},
+            "thresholds": {"nli_entailment_threshold": threshold},
+            "temperature": temperature,
+            "scripts": ["Latin"],
+            "languages": ["en"],
+            "labels": dict(enumerate(LABELS)),
+        },
+    )
 
 
 if __name__ == "__main__":

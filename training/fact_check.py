@@ -56,20 +56,35 @@ def report(model: object, base: Path, tuning: list[Pair], test: list[Pair], out:
     probabilities = torch.softmax(logits_of(model, base, test, MAX_LENGTH) / temperature, -1)
     needs = probabilities[:, NEEDS] >= threshold
     truth = torch.tensor([p.label == NEEDS for p in test])
-    ece = expected_calibration_error(probabilities.max(-1).values, probabilities.argmax(-1).eq(torch.tensor([p.label for p in test])))
+    ece = expected_calibration_error(
+        probabilities.max(-1).values, probabilities.argmax(-1).eq(torch.tensor([p.label for p in test]))
+    )
     print(f"temperature {temperature}  threshold {threshold}  test rows {len(test)}")
-    print(f"accuracy {float((needs == truth).float().mean()):.3f}  recall(needs) {float(needs[truth].float().mean()):.3f}  "
-          f"false needs {float(needs[~truth].float().mean()):.3f}  ECE {ece:.3f}")
+    accuracy, recall = float((needs == truth).float().mean()), float(needs[truth].float().mean())
+    print(
+        f"accuracy {accuracy:.3f}  recall(needs) {recall:.3f}  "
+        f"false needs {float(needs[~truth].float().mean()):.3f}  ECE {ece:.3f}"
+    )
     groups: dict[str, list[bool]] = defaultdict(list)
     for pair, called, right in zip(test, needs.tolist(), truth.tolist(), strict=True):
         groups[pair.group].append(called == right)
     for group, values in sorted(groups.items()):
         print(f"  {group}: {sum(values) / len(values):.3f} of {len(values)}")
-    export(model, base, out, {
-        "format": 1, "kind": "fact_check", "encoding": {"novelty_token_type": None, "max_length": MAX_LENGTH},
-        "thresholds": {"threshold": threshold}, "temperature": temperature, "scripts": ["Latin"], "languages": ["en"],
-        "labels": dict(enumerate(LABELS)),
-    })
+    export(
+        model,
+        base,
+        out,
+        {
+            "format": 1,
+            "kind": "fact_check",
+            "encoding": {"novelty_token_type": None, "max_length": MAX_LENGTH},
+            "thresholds": {"threshold": threshold},
+            "temperature": temperature,
+            "scripts": ["Latin"],
+            "languages": ["en"],
+            "labels": dict(enumerate(LABELS)),
+        },
+    )
 
 
 if __name__ == "__main__":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from training.domains import MONTHS
 from training.records import Text
 from training.values import WORDS, wrong_number
-from vsr_hallucination.detection.encoding import EvidenceWords
+from vsr_hallucination.detection.encoding import EvidenceWords, readings
 
 Sentence = tuple[str, str]
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9•\-*])|\n+")
@@ -22,11 +22,13 @@ _PHRASE = re.compile(
     r"after|near|against) [^,.;:()\n]{8,70})(?=[.,;])"
 )
 _FLIPS = (
-    ("increased", "decreased"), ("increase", "decrease"), ("higher", "lower"), ("more", "less"), ("largest", "smallest"),
+    ("increased", "decreased"), ("increase", "decrease"), ("higher", "lower"), ("more", "less"),
+    ("largest", "smallest"),
     ("first", "last"), ("before", "after"), ("north", "south"), ("east", "west"), ("northern", "southern"),
     ("eastern", "western"), ("won", "lost"), ("always", "never"), ("all", "none"), ("most", "few"), ("best", "worst"),
-    ("above", "below"), ("left", "right"), ("older", "younger"), ("early", "late"), ("male", "female"), ("son", "daughter"),
-    ("father", "mother"), ("brother", "sister"), ("black", "white"), ("hot", "cold"), ("winter", "summer"), ("open", "closed"),
+    ("above", "below"), ("left", "right"), ("older", "younger"), ("early", "late"), ("male", "female"),
+    ("father", "mother"), ("brother", "sister"), ("black", "white"), ("hot", "cold"), ("winter", "summer"),
+    ("son", "daughter"), ("open", "closed"),
     ("million", "billion"), ("hundred", "thousand"), ("kilometers", "miles"), ("years", "months"), ("days", "weeks"),
     ("hours", "minutes"), ("percent", "points"), ("maximum", "minimum"), ("public", "private"), ("buy", "sell"),
     ("success", "failure"), ("accepted", "rejected"), ("safe", "dangerous"), ("rural", "urban"), ("begin", "end"),
@@ -64,8 +66,6 @@ def content_novelty(sentence: str, evidence: EvidenceWords) -> tuple[float, int]
     """(share of content words the evidence lacks, number of content words)."""
     words = [w for w in evidence.words(sentence) if len(sentence[w.start : w.end]) > 2]
     content = [w for w in words if w.novel or not evidence.novel(sentence[w.start : w.end])]
-    from vsr_hallucination.detection.encoding import readings
-
     content = [w for w in content if readings(sentence[w.start : w.end])]
     return (sum(w.novel for w in content) / len(content) if content else 0.0), len(content)
 
@@ -105,7 +105,7 @@ def change_value(rng: random.Random, sentence: str, evidence: EvidenceWords) -> 
 
 def change_name(rng: random.Random, sentence: str, evidence: EvidenceWords, pool: Sequence[str]) -> Text | None:
     """A name becomes another name of about the same shape, unknown to the evidence."""
-    found = [m for m in _NAME.finditer(sentence)]
+    found = list(_NAME.finditer(sentence))
     if not found or not pool:
         return None
     match = rng.choice(found)
@@ -116,15 +116,17 @@ def change_name(rng: random.Random, sentence: str, evidence: EvidenceWords, pool
     return None
 
 
-def swap_known(rng: random.Random, sentence: str, known_names: Sequence[str], known_numbers: Sequence[str]) -> Text | None:
+def swap_known(
+    rng: random.Random, sentence: str, known_names: Sequence[str], known_numbers: Sequence[str]
+) -> Text | None:
     """A name or number becomes another that the evidence does hold: wrong, yet no new word."""
-    numbers = [m for m in _NUMBER.finditer(sentence)]
+    numbers = list(_NUMBER.finditer(sentence))
     others = [n for n in known_numbers if n not in sentence]
     if numbers and others and rng.random() < 0.6:
         match = rng.choice(numbers)
         same = [n for n in others if len(n) == len(match.group())] or others
         return _replaced(sentence, match.start(), match.end(), rng.choice(same))
-    found = [m for m in _NAME.finditer(sentence)]
+    found = list(_NAME.finditer(sentence))
     others = [n for n in known_names if n not in sentence]
     if not found or not others:
         return None
@@ -138,7 +140,7 @@ def flip(rng: random.Random, sentence: str) -> Text | None:
     if found and rng.random() < 0.75:
         match = rng.choice(found)
         return _replaced(sentence, match.start(), match.end(), _FLIP[match.group()])
-    verbs = [m for m in _NEGATABLE.finditer(sentence)]
+    verbs = list(_NEGATABLE.finditer(sentence))
     if not verbs:
         return None
     match = rng.choice(verbs)
@@ -151,7 +153,9 @@ def phrases_of(sentence: str) -> list[str]:
     return [m.group(1) for m in _PHRASE.finditer(sentence)]
 
 
-def add_phrase(rng: random.Random, sentence: str, evidence: EvidenceWords, neighbours: Sequence[Neighbour]) -> Text | None:
+def add_phrase(
+    rng: random.Random, sentence: str, evidence: EvidenceWords, neighbours: Sequence[Neighbour]
+) -> Text | None:
     """A phrase of a similar text is appended to the sentence."""
     if not sentence.rstrip().endswith("."):
         return None
@@ -169,8 +173,9 @@ def add_phrase(rng: random.Random, sentence: str, evidence: EvidenceWords, neigh
     return None
 
 
-def foreign_sentence(rng: random.Random, evidence: EvidenceWords, neighbours: Sequence[Neighbour],
-                     own_names: Sequence[str]) -> str | None:
+def foreign_sentence(
+    rng: random.Random, evidence: EvidenceWords, neighbours: Sequence[Neighbour], own_names: Sequence[str]
+) -> str | None:
     """A sentence of a similar text; its own names are sometimes replaced by ours, so that it stays on topic."""
     for neighbour in rng.sample(list(neighbours), min(6, len(neighbours))):
         pool = [s for s in neighbour.sentences if 25 < len(s) < 260]
@@ -229,5 +234,8 @@ def reformat_values(rng: random.Random, answer: str) -> str:
         return text
 
     changed = _NUMBER.sub(number, answer)
-    replaced: Callable[[re.Match[str]], str] = lambda m: m.group(1) + rng.choice((" percent", "%", " %"))
-    return re.sub(r"(\d)\s?(?:%|percent)", replaced, changed)
+
+    def percent(match: re.Match[str]) -> str:
+        return match.group(1) + rng.choice((" percent", "%", " %"))
+
+    return re.sub(r"(\d)\s?(?:%|percent)", percent, changed)

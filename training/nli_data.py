@@ -14,8 +14,15 @@ from training.values import wrong_number
 
 LABELS = ("entailment", "neutral", "contradiction")
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
-CAPS = {"nli_mnli_dev": 8000, "nli_snli_dev": 5500, "infotabs": 5500, "fm2": 2000, "factcheck_gpt_nli": 1300,
-        "nli_scitail_test": 1200, "dialfact_small": 299}
+CAPS = {
+    "nli_mnli_dev": 8000,
+    "nli_snli_dev": 5500,
+    "infotabs": 5500,
+    "fm2": 2000,
+    "factcheck_gpt_nli": 1300,
+    "nli_scitail_test": 1200,
+    "dialfact_small": 299,
+}
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 
 
@@ -32,7 +39,9 @@ def annotated(data: Path, rng: random.Random) -> list[Pair]:
     """Rows of the NLI sets, capped, keeping the classes of one set balanced."""
     pairs: list[Pair] = []
     for name, cap in CAPS.items():
-        rows = [r for r in read(data, name) if r.get("label") in LABELS and r["context"].strip() and r["answer"].strip()]
+        rows = [
+            r for r in read(data, name) if r.get("label") in LABELS and r["context"].strip() and r["answer"].strip()
+        ]
         by_label = {label: [r for r in rows if r["label"] == label] for label in LABELS}
         used = [label for label in LABELS if by_label[label]]
         for label in used:

@@ -17,63 +17,164 @@ LABELS = ("needs_fact_check", "no_fact_check_needed")
 
 # Rows taken per source: templated sets would otherwise decide what a question looks like.
 CAPS = {
-    "survivi/HaluEval-2.0 questions": 2200, "clinc/oos-eval (CLINC150) commands": 1700,
-    "clinc/oos-eval (CLINC150) factual intents": 700, "clinc/oos-eval (CLINC150) small talk": 1000,
-    "BYU-PCCL chitchat-dataset (PyPI 0.9.0)": 1600, "HotpotQA questions (in HaluEval qa)": 900,
-    "chaitanyamalaviya/ExpertQA": 1600, "dolly open_qa": 2200, "dolly closed_qa": 900,
+    "survivi/HaluEval-2.0 questions": 2200,
+    "clinc/oos-eval (CLINC150) commands": 1700,
+    "clinc/oos-eval (CLINC150) factual intents": 700,
+    "clinc/oos-eval (CLINC150) small talk": 1000,
+    "BYU-PCCL chitchat-dataset (PyPI 0.9.0)": 1600,
+    "HotpotQA questions (in HaluEval qa)": 900,
+    "chaitanyamalaviya/ExpertQA": 1600,
+    "dolly open_qa": 2200,
+    "dolly closed_qa": 900,
 }
 
-THINGS = ("the Eiffel Tower|Mount Kenya|the Golden Gate Bridge|the Louvre|Big Ben|the Pantheon|Machu Picchu|the Colosseum|"
-          "the Suez Canal|Lake Victoria|the Danube|Mont Blanc|the Sydney Opera House|the Kremlin|Stonehenge|the Taj Mahal|"
-          "the Brooklyn Bridge|the Hoover Dam|Versailles|Angkor Wat").split("|")
-SUBSTANCES = "ethanol|mercury|nitrogen|iron|gold|ammonia|methane|copper|lead|oxygen|acetone|tungsten|helium|sulfur".split("|")
-EVENTS = ("World War I|the French Revolution|the Cold War|the moon landing|the Great Depression|the Boer War|Chernobyl|"
-          "the Battle of Waterloo|the first Olympic Games|the fall of the Berlin Wall|the Black Death").split("|")
-INVENTIONS = ("telephone|steam engine|light bulb|printing press|airplane|zipper|penicillin|dynamite|radio|barometer|"
-              "World Wide Web|microscope|bicycle|transistor").split("|")
+THINGS = (
+    "the Eiffel Tower|Mount Kenya|the Golden Gate Bridge|the Louvre|Big Ben|the Pantheon|Machu Picchu|the Colosseum|"
+    "the Suez Canal|Lake Victoria|the Danube|Mont Blanc|the Sydney Opera House|the Kremlin|Stonehenge|the Taj Mahal|"
+    "the Brooklyn Bridge|the Hoover Dam|Versailles|Angkor Wat"
+).split("|")
+SUBSTANCES = (
+    "ethanol|mercury|nitrogen|iron|gold|ammonia|methane|copper|lead|oxygen|acetone|tungsten|helium|sulfur".split("|")
+)
+EVENTS = (
+    "World War I|the French Revolution|the Cold War|the moon landing|the Great Depression|the Boer War|Chernobyl|"
+    "the Battle of Waterloo|the first Olympic Games|the fall of the Berlin Wall|the Black Death"
+).split("|")
+INVENTIONS = (
+    "telephone|steam engine|light bulb|printing press|airplane|zipper|penicillin|dynamite|radio|barometer|"
+    "World Wide Web|microscope|bicycle|transistor"
+).split("|")
 FACTUAL = (
-    "How tall is {thing}?", "how tall is {thing}", "When was {thing} built?", "Who built {thing}?", "Where is {thing}?",
-    "How old is {thing}?", "What is the boiling point of {substance}?", "boiling point of {substance}",
-    "What is the melting point of {substance}?", "population of {city}", "What is the population of {city}?",
-    "How many people live in {city}?", "When did {event} end?", "When did {event} start?", "What caused {event}?",
-    "Who invented the {invention}?", "When was the {invention} invented?", "What is the capital of {city}?",
-    "How far is {city} from {city2}?", "What time zone is {city} in?", "Who is {person}?", "When was {person} born?",
-    "What is the chemical symbol for {substance}?", "How heavy is {substance}?", "Is {city} larger than {city2}?",
-    "tell me about {event}", "Explain {event} to me.", "What are the side effects of ibuprofen?",
-    "Is it true that {substance} is toxic?", "What does the law say about overtime in {city}?", "Who won the match in {city}?",
-    "What did {person} discover?", "Which country does {city} belong to?", "Give me three facts about {thing}.",
-    "Summarise the history of {city}.", "List the rulers during {event}.", "Compare {city} and {city2} by population.",
+    "How tall is {thing}?",
+    "how tall is {thing}",
+    "When was {thing} built?",
+    "Who built {thing}?",
+    "Where is {thing}?",
+    "How old is {thing}?",
+    "What is the boiling point of {substance}?",
+    "boiling point of {substance}",
+    "What is the melting point of {substance}?",
+    "population of {city}",
+    "What is the population of {city}?",
+    "How many people live in {city}?",
+    "When did {event} end?",
+    "When did {event} start?",
+    "What caused {event}?",
+    "Who invented the {invention}?",
+    "When was the {invention} invented?",
+    "What is the capital of {city}?",
+    "How far is {city} from {city2}?",
+    "What time zone is {city} in?",
+    "Who is {person}?",
+    "When was {person} born?",
+    "What is the chemical symbol for {substance}?",
+    "How heavy is {substance}?",
+    "Is {city} larger than {city2}?",
+    "tell me about {event}",
+    "Explain {event} to me.",
+    "What are the side effects of ibuprofen?",
+    "Is it true that {substance} is toxic?",
+    "What does the law say about overtime in {city}?",
+    "Who won the match in {city}?",
+    "What did {person} discover?",
+    "Which country does {city} belong to?",
+    "Give me three facts about {thing}.",
+    "Summarise the history of {city}.",
+    "List the rulers during {event}.",
+    "Compare {city} and {city2} by population.",
 )
 TOOL_DATA = (
-    "{ask}?", "{ask}?", "{ask}?", "{ask} in {month}?", "{ask} last week?", "Can you tell me: {ask_lower}?",
-    "Please check the system: {ask_lower}?", "{ask}, and {ask2_lower}?", "Look up {e} and tell me {field}.",
-    "What does the report say about {e}?", "Show me the {field} of {e}.", "Give me the {field} for {e} in {month}.",
-    "Use the tool to find the {field} of {e}.", "Summarise the data we have on {e}.", "What's the {field} for {e}?",
-    "According to the documents, what is the {field} of {e}?", "Based on the context, {ask_lower}?",
-    "Answer from the passages: {ask_lower}?", "I need the {field} of {e} for my report.",
+    "{ask}?",
+    "{ask}?",
+    "{ask}?",
+    "{ask} in {month}?",
+    "{ask} last week?",
+    "Can you tell me: {ask_lower}?",
+    "Please check the system: {ask_lower}?",
+    "{ask}, and {ask2_lower}?",
+    "Look up {e} and tell me {field}.",
+    "What does the report say about {e}?",
+    "Show me the {field} of {e}.",
+    "Give me the {field} for {e} in {month}.",
+    "Use the tool to find the {field} of {e}.",
+    "Summarise the data we have on {e}.",
+    "What's the {field} for {e}?",
+    "According to the documents, what is the {field} of {e}?",
+    "Based on the context, {ask_lower}?",
+    "Answer from the passages: {ask_lower}?",
+    "I need the {field} of {e} for my report.",
 )
-TOPICS = ("autumn|my cat|the sea|a lonely robot|friendship|coffee|a lost umbrella|the moon|growing up|rain|my grandmother|"
-          "a brave mouse|a dragon who is afraid of fire|football|Mondays|a birthday|space travel|an old lighthouse").split("|")
-CODE = ("this regex: ^[a-z+$|my SQL query|the following Python function|this bash script|the off-by-one error in my loop|"
-        "this TypeScript type|the failing unit test below|my CSS grid|this JSON|the indentation of this YAML").split("|")
+TOPICS = (
+    "autumn|my cat|the sea|a lonely robot|friendship|coffee|a lost umbrella|the moon|growing up|rain|my grandmother|"
+    "a brave mouse|a dragon who is afraid of fire|football|Mondays|a birthday|space travel|an old lighthouse"
+).split("|")
+CODE = (
+    "this regex: ^[a-z+$|my SQL query|the following Python function|this bash script|the off-by-one error in my loop|"
+    "this TypeScript type|the failing unit test below|my CSS grid|this JSON|the indentation of this YAML"
+).split("|")
 CREATIVE = (
-    "Write a poem about {topic}.", "write me a haiku about {topic}", "Write a short story about {topic}.",
-    "Compose a song about {topic}", "Tell me a joke about {topic}.", "Make up a riddle about {topic}",
-    "Fix {code}", "Please fix {code}.", "Can you refactor {code}?", "Debug {code} for me", "Explain why {code} does not compile",
-    "Write a regex that matches {what}", "Write a Python function that {does}.", "Write a unit test for a function that {does}",
-    "Thanks!", "thank you so much", "ok great, thanks for your help", "Good morning!", "hello there", "bye", "How are you today?",
-    "you are awesome", "nice", "Yes, please.", "no, that's all", "Sounds good, let's go with the first one.",
-    "Rewrite this more politely: send me the file now", "Make this paragraph shorter.", "Rephrase the sentence above.",
-    "Translate 'good night' into {language}.", "Translate the text below into {language}", "Correct the grammar of my email.",
-    "Brainstorm names for a {shop}.", "Suggest a slogan for a {shop}", "Draft a birthday message for {person}.",
-    "Write an invitation to a party in {city}.", "Write a cover letter for a job at a {shop}", "Act as a pirate and greet me.",
-    "Set a timer for ten minutes", "remind me to call {person} tomorrow", "Play some music", "Turn off the lights",
-    "Pretend you are {topic} and talk to me", "Continue the story.", "Roll a die", "Pick a random number", "Repeat after me: hello",
-    "Format this as a table", "Convert this list to JSON", "Turn the notes into bullet points", "What do you think about {topic}?",
-    "Do you like {topic}?", "What's your name?", "Write an acrostic for {topic}", "Imagine a world without {topic} and describe it.",
+    "Write a poem about {topic}.",
+    "write me a haiku about {topic}",
+    "Write a short story about {topic}.",
+    "Compose a song about {topic}",
+    "Tell me a joke about {topic}.",
+    "Make up a riddle about {topic}",
+    "Fix {code}",
+    "Please fix {code}.",
+    "Can you refactor {code}?",
+    "Debug {code} for me",
+    "Explain why {code} does not compile",
+    "Write a regex that matches {what}",
+    "Write a Python function that {does}.",
+    "Write a unit test for a function that {does}",
+    "Thanks!",
+    "thank you so much",
+    "ok great, thanks for your help",
+    "Good morning!",
+    "hello there",
+    "bye",
+    "How are you today?",
+    "you are awesome",
+    "nice",
+    "Yes, please.",
+    "no, that's all",
+    "Sounds good, let's go with the first one.",
+    "Rewrite this more politely: send me the file now",
+    "Make this paragraph shorter.",
+    "Rephrase the sentence above.",
+    "Translate 'good night' into {language}.",
+    "Translate the text below into {language}",
+    "Correct the grammar of my email.",
+    "Brainstorm names for a {shop}.",
+    "Suggest a slogan for a {shop}",
+    "Draft a birthday message for {person}.",
+    "Write an invitation to a party in {city}.",
+    "Write a cover letter for a job at a {shop}",
+    "Act as a pirate and greet me.",
+    "Set a timer for ten minutes",
+    "remind me to call {person} tomorrow",
+    "Play some music",
+    "Turn off the lights",
+    "Pretend you are {topic} and talk to me",
+    "Continue the story.",
+    "Roll a die",
+    "Pick a random number",
+    "Repeat after me: hello",
+    "Format this as a table",
+    "Convert this list to JSON",
+    "Turn the notes into bullet points",
+    "What do you think about {topic}?",
+    "Do you like {topic}?",
+    "What's your name?",
+    "Write an acrostic for {topic}",
+    "Imagine a world without {topic} and describe it.",
 )
 WHAT = "email addresses|dates|hex colours|phone numbers|IPv4 addresses|words in capitals".split("|")
-DOES = "reverses a string|sorts a list of dicts|parses a CSV|counts vowels|checks for palindromes|flattens a list".split("|")
+DOES = (
+    "reverses a string|sorts a list of dicts|parses a CSV|counts vowels|checks for palindromes|flattens a list".split(
+        "|"
+    )
+)
 LANGUAGES = "French|Spanish|German|Italian|Polish|Japanese".split("|")
 SHOPS = "bakery|bike shop|flower shop|tech startup|cat café|bookstore|band|podcast".split("|")
 
@@ -83,10 +184,20 @@ def generated(rng: random.Random, count: int) -> list[Pair]:
     pairs: list[Pair] = []
     for i in range(count):
         slots = {
-            "thing": rng.choice(THINGS), "substance": rng.choice(SUBSTANCES), "city": rng.choice(CITIES),
-            "city2": rng.choice(CITIES), "event": rng.choice(EVENTS), "invention": rng.choice(INVENTIONS),
-            "person": person(rng), "month": rng.choice(MONTHS), "topic": rng.choice(TOPICS), "code": rng.choice(CODE),
-            "what": rng.choice(WHAT), "does": rng.choice(DOES), "language": rng.choice(LANGUAGES), "shop": rng.choice(SHOPS),
+            "thing": rng.choice(THINGS),
+            "substance": rng.choice(SUBSTANCES),
+            "city": rng.choice(CITIES),
+            "city2": rng.choice(CITIES),
+            "event": rng.choice(EVENTS),
+            "invention": rng.choice(INVENTIONS),
+            "person": person(rng),
+            "month": rng.choice(MONTHS),
+            "topic": rng.choice(TOPICS),
+            "code": rng.choice(CODE),
+            "what": rng.choice(WHAT),
+            "does": rng.choice(DOES),
+            "language": rng.choice(LANGUAGES),
+            "shop": rng.choice(SHOPS),
         }
         way = i % 3
         if way == 0:
@@ -98,8 +209,14 @@ def generated(rng: random.Random, count: int) -> list[Pair]:
             asks = [fact.ask.replace("{e}", name) for fact in facts]
             asks = [ask[0].upper() + ask[1:] for ask in asks]
             lowered = [ask[0].lower() + ask[1:] for ask in asks]
-            text = rng.choice(TOOL_DATA).format(ask=asks[0], ask_lower=lowered[0], ask2_lower=lowered[1], e=name,
-                                                field=facts[0].keys[0].replace("_", " "), **slots)
+            text = rng.choice(TOOL_DATA).format(
+                ask=asks[0],
+                ask_lower=lowered[0],
+                ask2_lower=lowered[1],
+                e=name,
+                field=facts[0].keys[0].replace("_", " "),
+                **slots,
+            )
             label, group = NEEDS, "generated tool data"
         else:
             text, label, group = rng.choice(CREATIVE).format(**slots), NOT_NEEDED, "generated creative"

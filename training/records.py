@@ -8,22 +8,69 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from training.domains import (
-    CAUSES, CITIES, COMPANIES, DOMAINS, FIRST, INVENTED, INVENTED_CLAUSES, KEY_NOUNS, KEY_QUALIFIERS, LAST, MONTHS, QUALITIES, Domain, Fact,
+    CAUSES,
+    CITIES,
+    COMPANIES,
+    DOMAINS,
+    FIRST,
+    INVENTED,
+    INVENTED_CLAUSES,
+    KEY_NOUNS,
+    KEY_QUALIFIERS,
+    LAST,
+    MONTHS,
+    QUALITIES,
+    Domain,
+    Fact,
 )
-from vsr_hallucination.apis.flatten import flatten as read_json
 from training.values import draw, entity, person, write, wrong
+from vsr_hallucination.apis.flatten import flatten as read_json
 
-OPENERS = ("Sure! ", "Of course. ", "Here is what I found: ", "According to the record, ", "Based on the data, ",
-           "From the tool result: ", "Thanks for asking! ", "I looked it up: ", "As requested: ", "The lookup shows that ",
-           "I checked the system. ", "Good news: ", "Certainly! ", "Hi! ")
-CLOSERS = (" Let me know if you need anything else.", " I hope this helps!", " Would you like more details?",
-           " Anything else?", " Happy to help with more.", " Tell me if you want the full record.",
-           " Feel free to ask about other entries.")
-REFUSALS = ("The record does not say {x}.", "I could not find any information about {x} in the result.",
-            "Unfortunately, {x} is not included in the data.", "There is no entry on {x}.",
-            "I don't know {x}, as the data does not mention it.", "I'm sorry, but the result contains nothing about {x}.")
-UNKNOWNS = ("who approved it", "why that changed", "last year's figure", "the names of the staff", "the exact location",
-            "what happens next", "the forecast", "how this compares with others", "who is responsible", "the reason for this")
+OPENERS = (
+    "Sure! ",
+    "Of course. ",
+    "Here is what I found: ",
+    "According to the record, ",
+    "Based on the data, ",
+    "From the tool result: ",
+    "Thanks for asking! ",
+    "I looked it up: ",
+    "As requested: ",
+    "The lookup shows that ",
+    "I checked the system. ",
+    "Good news: ",
+    "Certainly! ",
+    "Hi! ",
+)
+CLOSERS = (
+    " Let me know if you need anything else.",
+    " I hope this helps!",
+    " Would you like more details?",
+    " Anything else?",
+    " Happy to help with more.",
+    " Tell me if you want the full record.",
+    " Feel free to ask about other entries.",
+)
+REFUSALS = (
+    "The record does not say {x}.",
+    "I could not find any information about {x} in the result.",
+    "Unfortunately, {x} is not included in the data.",
+    "There is no entry on {x}.",
+    "I don't know {x}, as the data does not mention it.",
+    "I'm sorry, but the result contains nothing about {x}.",
+)
+UNKNOWNS = (
+    "who approved it",
+    "why that changed",
+    "last year's figure",
+    "the names of the staff",
+    "the exact location",
+    "what happens next",
+    "the forecast",
+    "how this compares with others",
+    "who is responsible",
+    "the reason for this",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +177,39 @@ def free_fact(rng: random.Random) -> Fact:
     noun, qualifier = rng.choice(KEY_NOUNS), rng.choice(KEY_QUALIFIERS)
     key = rng.choice((f"{qualifier}_{noun}", f"{noun}_{qualifier}", noun, f"num_{noun}", f"{noun}_count"))
     name = f"{qualifier} {noun}" if qualifier in key else noun
-    clauses = (f"{{e}} has {{v}} {name}", f"the number of {name} is {{v}}", f"{{e}} counted {{v}} {name}",
-               f"there were {{v}} {name}", f"the data shows {{v}} {name} for {{e}}", f"{{e}} reported {{v}} {name}")
-    return Fact((key,), "int 2 90000", clauses, (f"with {{v}} {name}", f"and {{v}} {name}"), f"How many {name} does {{e}} have")
+    clauses = (
+        f"{{e}} has {{v}} {name}",
+        f"the number of {name} is {{v}}",
+        f"{{e}} counted {{v}} {name}",
+        f"there were {{v}} {name}",
+        f"the data shows {{v}} {name} for {{e}}",
+        f"{{e}} reported {{v}} {name}",
+    )
+    return Fact(
+        (key,), "int 2 90000", clauses, (f"with {{v}} {name}", f"and {{v}} {name}"), f"How many {name} does {{e}} have"
+    )
 
 
 def invented(rng: random.Random, noun: str, clause: bool = False) -> str:
     """A sentence (or clause) of plausible content that no record holds."""
     month = rng.choice(MONTHS)
     slots = {
-        "n": noun, "y": rng.randint(1890, 2024), "y2": rng.randint(2026, 2039), "p": person(rng), "p2": person(rng),
-        "q": rng.randint(2, 60), "per": rng.choice(("month", "quarter", "week", "year", "season")),
-        "cause": rng.choice(CAUSES).replace("{m}", month), "c": rng.choice(CITIES), "c2": rng.choice(CITIES),
-        "i": f"{round(10 ** rng.uniform(1.1, 4)):,}", "co": rng.choice(COMPANIES), "m": month,
-        "d": f"{rng.randint(1, 28)} {month}", "quality": rng.choice(QUALITIES), "small": rng.randint(2, 9),
+        "n": noun,
+        "y": rng.randint(1890, 2024),
+        "y2": rng.randint(2026, 2039),
+        "p": person(rng),
+        "p2": person(rng),
+        "q": rng.randint(2, 60),
+        "per": rng.choice(("month", "quarter", "week", "year", "season")),
+        "cause": rng.choice(CAUSES).replace("{m}", month),
+        "c": rng.choice(CITIES),
+        "c2": rng.choice(CITIES),
+        "i": f"{round(10 ** rng.uniform(1.1, 4)):,}",
+        "co": rng.choice(COMPANIES),
+        "m": month,
+        "d": f"{rng.randint(1, 28)} {month}",
+        "quality": rng.choice(QUALITIES),
+        "small": rng.randint(2, 9),
         "small2": rng.randint(0, 9),
     }
     return rng.choice(INVENTED_CLAUSES if clause else INVENTED).format(**slots)
@@ -203,7 +269,9 @@ def _words(key: str) -> str:
 
 def _bullets(rng: random.Random, items: list[Item], name: str, record_keys: dict[str, str]) -> Text:
     text = Text()
-    text.add(rng.choice((f"{name}:", f"Here are the figures for {name}:", f"**{name}**", f"Summary for {name}:")) + "\n")
+    text.add(
+        rng.choice((f"{name}:", f"Here are the figures for {name}:", f"**{name}**", f"Summary for {name}:")) + "\n"
+    )
     bullet, bold = rng.choice(("- ", "* ", "• ", "1. ")), rng.choice(("", "**"))
     for number, item in enumerate(items, 1):
         text.add(f"{number}. " if bullet == "1. " else bullet)
@@ -238,8 +306,14 @@ def _json_answer(rng: random.Random, items: list[Item]) -> Text:
     return text
 
 
-def _record(rng: random.Random, domain: Domain, name: str, facts: list[tuple[Fact, str]], style: str,
-            period: tuple[str, Any] | None) -> dict[str, Any]:
+def _record(
+    rng: random.Random,
+    domain: Domain,
+    name: str,
+    facts: list[tuple[Fact, str]],
+    style: str,
+    period: tuple[str, Any] | None,
+) -> dict[str, Any]:
     entity_key = style_key(rng, domain.entity_keys[0] if style == "fixed" else rng.choice(domain.entity_keys), style)
     record: dict[str, Any] = {entity_key: name}
     if period is not None:
@@ -310,12 +384,22 @@ def make(rng: random.Random, fault: str | None = None) -> Made:
         final.add(rng.choice(CLOSERS))
     payload: Any = records if many else record
     if note:
-        (record if rng.random() < 0.8 or many else payload)[rng.choice(("note", "remarks", "info", "about", "text"))] = note
+        (record if rng.random() < 0.8 or many else payload)[
+            rng.choice(("note", "remarks", "info", "about", "text"))
+        ] = note
     payload = _wrap(rng, payload)
     asked = [i.fact.ask.replace("{e}", name) for i in items[:2]]
     joined = asked[0] + (", and " + asked[1][0].lower() + asked[1][1:] if len(asked) > 1 and rng.random() < 0.6 else "")
-    question = rng.choice((f"{joined}?", f"{joined}?", f"{joined}?", f"Tell me about {name}.", f"What do we know about {name}?",
-                           f"Give me the data for {name}."))
+    question = rng.choice(
+        (
+            f"{joined}?",
+            f"{joined}?",
+            f"{joined}?",
+            f"Tell me about {name}.",
+            f"What do we know about {name}?",
+            f"Give me the data for {name}.",
+        )
+    )
     question = question[0].upper() + question[1:]
     answer = final.text().rstrip("\n")
     spans = tuple(sorted(final.spans))
@@ -326,7 +410,7 @@ def _bare(rng: random.Random, name: str) -> str:
     """The entity as a record holds it: sometimes without its article."""
     for lead in ("the ", "your "):
         if name.startswith(lead) and rng.random() < 0.7:
-            return name[len(lead):]
+            return name[len(lead) :]
     return name
 
 
@@ -357,8 +441,9 @@ def _other_period(rng: random.Random, said: str) -> str:
             return other
 
 
-def _spoil(rng: random.Random, items: list[Item], records: list[dict[str, Any]], target: int, known: set[str],
-           fault: str) -> list[Item]:
+def _spoil(
+    rng: random.Random, items: list[Item], records: list[dict[str, Any]], target: int, known: set[str], fault: str
+) -> list[Item]:
     count = 1 if rng.random() < 0.85 else min(2, len(items))
     bad = set(rng.sample(range(len(items)), count))
     result = []
@@ -370,7 +455,9 @@ def _spoil(rng: random.Random, items: list[Item], records: list[dict[str, Any]],
         if fault == "swap" and others:
             said = rng.choice(others)
         else:
-            said = next((w for w in (wrong(rng, item.fact.kind, item.value) for _ in range(20)) if str(w) not in known), None)
+            said = next(
+                (w for w in (wrong(rng, item.fact.kind, item.value) for _ in range(20)) if str(w) not in known), None
+            )
             if said is None:
                 result.append(item)
                 continue

@@ -43,8 +43,12 @@ def build_model(base: Path, labels: Sequence[str]) -> Any:
 
     torch.manual_seed(11)
     return BertForSequenceClassification.from_pretrained(
-        str(base), local_files_only=True, num_labels=len(labels), attention_probs_dropout_prob=0.0,
-        id2label=dict(enumerate(labels)), label2id={name: i for i, name in enumerate(labels)},
+        str(base),
+        local_files_only=True,
+        num_labels=len(labels),
+        attention_probs_dropout_prob=0.0,
+        id2label=dict(enumerate(labels)),
+        label2id={name: i for i, name in enumerate(labels)},
     )
 
 

@@ -9,13 +9,23 @@ from training.domains import CITIES, COMPANIES, FIRST, LAST, MONTHS, TITLES
 
 CURRENCY = {"EUR": ("euros", "€"), "USD": ("dollars", "$"), "GBP": ("pounds", "£")}
 UNITS = {
-    "°C": ("°C", "degrees", "degrees Celsius"), "km/h": ("km/h", "kilometres per hour"), "GB": ("GB", "gigabytes"),
-    "tonnes": ("tonnes", "t"), "hectares": ("hectares", "ha"), "mm": ("mm", "millimetres"), "km": ("km", "kilometres"),
-    "litres": ("litres", "l", "L"), "kg": ("kg", "kilograms"), "km²": ("km²", "square kilometres"), "mg": ("mg",),
+    "°C": ("°C", "degrees", "degrees Celsius"),
+    "km/h": ("km/h", "kilometres per hour"),
+    "GB": ("GB", "gigabytes"),
+    "tonnes": ("tonnes", "t"),
+    "hectares": ("hectares", "ha"),
+    "mm": ("mm", "millimetres"),
+    "km": ("km", "kilometres"),
+    "litres": ("litres", "l", "L"),
+    "kg": ("kg", "kilograms"),
+    "km²": ("km²", "square kilometres"),
+    "mg": ("mg",),
     "m³/s": ("m³/s", "cubic metres per second"),
 }
-WORDS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-         "seventeen eighteen nineteen twenty").split()
+WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty"
+).split()
 
 
 def _magnitude(rng: random.Random, low: float, high: float) -> float:
@@ -45,7 +55,7 @@ def draw(rng: random.Random, kind: str) -> Any:
         value = round(_magnitude(rng, low, high))
         return value if value < 100 or rng.random() < 0.7 else round(value, -len(str(value)) + 2)
     if name in ("money", "unit", "dur"):
-        unit, low_text, high_text = rest.split()
+        _, low_text, high_text = rest.split()
         value = round(_magnitude(rng, float(low_text), float(high_text)))
         if name == "money" and value > 100 and rng.random() < 0.4:
             return round(value, -len(str(value)) + 2)
@@ -99,8 +109,16 @@ def write(rng: random.Random, kind: str, value: Any, words: bool = True) -> str:
         code = rest.split()[0]
         word, sign = CURRENCY[code]
         plain = number(rng, value, False)
-        return rng.choice((f"{plain} {word}", f"{plain} {word}", f"{sign}{plain}", f"{plain} {code}", f"{code} {plain}",
-                           f"{plain} {sign}" if code == "EUR" else f"{sign}{plain}"))
+        return rng.choice(
+            (
+                f"{plain} {word}",
+                f"{plain} {word}",
+                f"{sign}{plain}",
+                f"{plain} {code}",
+                f"{code} {plain}",
+                f"{plain} {sign}" if code == "EUR" else f"{sign}{plain}",
+            )
+        )
     if name == "unit":
         unit = rest.split()[0]
         return f"{number(rng, value, False)} {rng.choice(UNITS[unit])}"
@@ -112,7 +130,9 @@ def write(rng: random.Random, kind: str, value: Any, words: bool = True) -> str:
     if name == "date":
         year, month, day = value.split("-")
         named = MONTHS[int(month) - 1]
-        return rng.choice((value, f"{named} {int(day)}, {year}", f"{int(day)} {named} {year}", f"{named} {int(day)}, {year}"))
+        return rng.choice(
+            (value, f"{named} {int(day)}, {year}", f"{int(day)} {named} {year}", f"{named} {int(day)}, {year}")
+        )
     return str(value)
 
 

@@ -28,8 +28,8 @@ def model() -> Any:
     from transformers import BertConfig, BertForTokenClassification
 
     torch.manual_seed(1)
-    config = BertConfig(vocab_size=600, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64,
-                        type_vocab_size=3, num_labels=2, id2label=LABELS)  # fmt: skip
+    config = BertConfig(vocab_size=600, hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
+                        intermediate_size=64, type_vocab_size=3, num_labels=2, id2label=LABELS)  # fmt: skip
     return BertForTokenClassification(config).eval()
 
 
@@ -91,7 +91,8 @@ def test_metadata_is_read(directory: Path) -> None:
 
 @pytest.mark.parametrize("content", [
     "{", "[]", "{}", '{"format": 2, "kind": "detector"}', '{"format": 1, "kind": "explainer"}', "[" * 100_000,
-    '{"format": 1, "kind": "detector", "temperature": 0}', '{"format": 1, "kind": "detector", "encoding": {"max_length": "x"}}',
+    '{"format": 1, "kind": "detector", "temperature": 0}',
+    '{"format": 1, "kind": "detector", "encoding": {"max_length": "x"}}',
     '{"format": 1, "kind": "detector", "thresholds": {"threshold": "high"}}',
 ])  # fmt: skip
 def test_bad_metadata_names_file_and_remedy(directory: Path, content: str) -> None:

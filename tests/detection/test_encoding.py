@@ -16,7 +16,9 @@ def novel_words(evidence: str, answer: str) -> list[str]:
     return [answer[word.start : word.end] for word in words if word.novel]
 
 
-@pytest.mark.parametrize("form", ["9500", "9,500", "9.500,00", "9'500", "9\u202f500", "9500.0", "9 500", "9.5k", "9.5 thousand"])
+@pytest.mark.parametrize(
+    "form", ["9500", "9,500", "9.500,00", "9'500", "9\u202f500", "9500.0", "9 500", "9.5k", "9.5 thousand"]
+)
 def test_numbers_agree_across_their_written_forms(form: str) -> None:
     assert novel_words(EVIDENCE, f"It cost {form} euros.") == []
 
@@ -27,13 +29,13 @@ def test_a_number_matches_only_as_a_whole(form: str) -> None:
 
 
 @pytest.mark.parametrize(("evidence", "answer"), [
-    ("1200000", "1.2 million"), ("1.2 million", "1,200,000"), ("3 trucks", "three trucks"), ("2024-05-03", "May 3, 2024"),
-    ("May 3", "2024-05-03 is 2024"), ("31 %", "31 percent"), ("cost_eur: 5", "5 euros"), ("unitPrice: 4", "the unit price is 4"),
-    ("shipped", "ship, ships and shipping"), ("companies", "company"), ("STRASSE", "straße"), ("４７９", "479"),
+    ("1200000", "1.2 million"), ("1.2 million", "1,200,000"), ("3 trucks", "three trucks"),
+    ("2024-05-03", "May 3, 2024"), ("May 3, 2024", "2024-05-03"), ("31 %", "31 percent"), ("cost_eur: 5", "5 euros"),
+    ("unitPrice: 4", "the unit price is 4"), ("shipped", "ship, ships and shipping"), ("companies", "company"),
+    ("STRASSE", "straße"), ("a,2018,428,2", "428 in 2018"), ("03.05.2024", "2024"), ("3 4 5", "3,4 and 5"),
+    ("４７９", "479"),
 ])  # fmt: skip
 def test_readings_bridge_spelling(evidence: str, answer: str) -> None:
-    if answer == "2024-05-03 is 2024":
-        evidence += " 2024"
     assert novel_words(evidence, answer) == []
 
 
@@ -90,7 +92,9 @@ def test_a_text_without_any_gap_is_cut_all_the_same() -> None:
     assert list(answer_pieces(offsets, "x" * 50, 20)) == [(0, 20), (20, 40), (40, 50)]
 
 
-@pytest.mark.parametrize("text", ["\ud800 lone", "\x00", "1" * 500, "[1,[2", "k" * 300, "1,2.3,4.5", "٤٧٩", "½ ² ④", "'s 's", "9.k"])
+@pytest.mark.parametrize(
+    "text", ["\ud800 lone", "\x00", "1" * 500, "[1,[2", "k" * 300, "1,2.3,4.5", "٤٧٩", "½ ² ④", "'s 's", "9.k"]
+)
 def test_odd_text_raises_nothing(text: str) -> None:
     words = EvidenceWords.from_texts([text])
     assert not any(w.novel for w in words.words(text))

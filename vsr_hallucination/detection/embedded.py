@@ -168,7 +168,10 @@ def save_int8(model: nn.Module, directory: Path) -> None:
             tensors[name] = value
     directory.mkdir(parents=True, exist_ok=True)
     model.config.save_pretrained(str(directory))  # type: ignore[operator,union-attr]
-    save_file(tensors, str(directory / INT8_WEIGHTS), metadata={"format": "vsr-int8-1"})
+    path = directory / INT8_WEIGHTS
+    save_file(tensors, str(path), metadata={"format": "vsr-int8-1"})
+    # safetensors creates files for their owner alone; a wheel's files are read by whoever runs the service.
+    path.chmod(0o644)
 
 
 def weight_files(directory: Path) -> tuple[Path, ...]:

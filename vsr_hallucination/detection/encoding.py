@@ -34,12 +34,13 @@ _DIGITS = rf"\d(?:[{_INVISIBLE}]?\d)*"
 _NUMBER = rf"{_DIGITS}(?:[.,'’\u00a0\u202f\u2009٫٬]{_DIGITS})*"
 _LETTER = rf"[^\W\d_{_UNSPACED}]"
 _REST = rf"(?:[^\W_{_UNSPACED}]|[{_INVISIBLE}\u0300-\u036f])"
-_WORD_RE = re.compile(
-    rf"{_NUMBER}(?:{_LETTER}{_REST}*)?|{_LETTER}{_REST}*(?:['’]{_LETTER}{_REST}*)*|[{_UNSPACED}]|\w"
-)
+_WORD_RE = re.compile(rf"{_NUMBER}(?:{_LETTER}{_REST}*)?|{_LETTER}{_REST}*(?:['’]{_LETTER}{_REST}*)*|[{_UNSPACED}]|\w")
 _GROUPED_RE = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w])")
-_SCALED_RE = re.compile(r"(?<![\d.,])(\d[\d.,]{0,20})\s?(thousand|million|billion|trillion|mn|bn|[kmb])\b", re.IGNORECASE)
+_SCALED_RE = re.compile(
+    r"(?<![\d.,])(\d[\d.,]{0,20})\s?(thousand|million|billion|trillion|mn|bn|[kmb])\b", re.IGNORECASE
+)
 _ISO_DATE_RE = re.compile(r"(?<!\d)\d{4}-(\d{2})(?:-\d{2})?(?!\d)")
+_DOTTED_DATE_RE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
 _CAMEL_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _CITATION_RE = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]")
 _LIST_MARK_RE = re.compile(r"^[ \t]{0,8}(\d{1,3})[.)](?=\s)", re.MULTILINE)
@@ -104,6 +105,8 @@ class EvidenceWords:
             words = set(_WORD_RE.findall(clean))
             for word in words:
                 found.update(readings(word))
+                for part in _listed(word):
+                    found.update(readings(part))
                 if len(word) <= _LONGEST_READ and word != word.lower() and not word.isupper():
                     for part in _CAMEL_RE.findall(word):
                         found.update(readings(part))
@@ -113,7 +116,10 @@ class EvidenceWords:
     def novel(self, word: str) -> bool:
         """Whether ``word`` says something that no passage and not the question says."""
         forms = readings(word)
-        return bool(forms) and not any(form in self.readings for form in forms)
+        if not forms or any(form in self.readings for form in forms):
+            return False
+        parts = _listed(word)
+        return not parts or any(self.novel(part) for part in parts)
 
     def words(self, answer: str) -> tuple[Word, ...]:
         """Every word of ``answer`` in order, with its novelty. Citations and list marks are never novel."""
@@ -227,6 +233,15 @@ def _values(number: str) -> tuple[str, ...]:
         bare = whole.replace(".", "").replace(",", "")
         forms.add(_plain(f"{bare}.{fraction}"))
     return tuple(sorted(forms)) or (text,)
+
+
+def _listed(word: str) -> list[str]:
+    """Numbers a comma may only list (``2018,428,2`` in CSV), or the parts of a dotted date; else nothing."""
+    if len(word) > _LONGEST_READ or not word[0].isdecimal():
+        return []
+    if "," in word and not _grouped(word):
+        return [part for part in word.split(",") if part]
+    return word.split(".") if _DOTTED_DATE_RE.fullmatch(word) else []
 
 
 def _grouped(text: str) -> bool:
