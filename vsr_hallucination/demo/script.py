@@ -136,7 +136,14 @@ def steps() -> tuple[Step, ...]:
             "block",
             "Policy `block`: the client gets an error instead of the answer",
             INVENTED,
-            Expectation(status=403, verdict="detected", action="block", marked=("479",), answer_kept=False),
+            Expectation(
+                status=403,
+                warnings="hallucination",
+                verdict="detected",
+                action="block",
+                marked=("479",),
+                answer_kept=False,
+            ),
             question=f"For the audit: {QUESTION}",
         ),
     )

@@ -144,7 +144,9 @@ def _self_command() -> tuple[str, ...]:
 
 async def serving(port: int) -> bool:
     """True once the gRPC health service on the loopback port says SERVING: the filter then knows its models."""
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")  # we fork to exec only, and gRPC would warn each time
+    os.environ.setdefault(
+        "GRPC_ENABLE_FORK_SUPPORT", "0"
+    )  # we fork to exec only, and gRPC would warn each time
     import grpc.aio
     from grpc_health.v1 import health_pb2, health_pb2_grpc
 
