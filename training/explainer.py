@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector run whose encoder to begin from")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
@@ -45,7 +46,7 @@ def main() -> None:
         report(model, base, tuning, test, options.out)
         return
     recipe = Recipe("explainer", learning_rate=2e-4, epochs=options.epochs, batch_tokens=3072, checkpoint_every=100)
-    model = fit(base, LABELS, trained, recipe, TRAIN_LENGTH, RUNS / options.run)
+    model = fit(base, LABELS, trained, recipe, TRAIN_LENGTH, RUNS / options.run, options.start)
     report(model, base, tuning, test, options.out)
 
 

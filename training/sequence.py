@@ -52,10 +52,31 @@ def build_model(base: Path, labels: Sequence[str]) -> Any:
     )
 
 
-def fit(base: Path, labels: Sequence[str], pairs: Sequence[Pair], recipe: Recipe, max_length: int, run: Path) -> Any:
-    """Trains (or continues) a run and returns the model."""
+def warm_start(model: Any, checkpoint: Path) -> None:
+    """Takes over the encoder of a detector run: it has learnt to compare two texts, the base has not."""
+    state: dict[str, torch.Tensor] = torch.load(checkpoint, weights_only=True)["model"]
+    encoder = {name: value for name, value in state.items() if name.startswith("bert.")}
+    types = "bert.embeddings.token_type_embeddings.weight"
+    encoder[types] = encoder[types][:2]
+    lacking = model.load_state_dict(encoder, strict=False)
+    if lacking.unexpected_keys or any(".encoder." in name for name in lacking.missing_keys):
+        raise SystemExit(f"{checkpoint}: not the encoder expected ({lacking})")
+
+
+def fit(
+    base: Path,
+    labels: Sequence[str],
+    pairs: Sequence[Pair],
+    recipe: Recipe,
+    max_length: int,
+    run: Path,
+    start: Path | None = None,
+) -> Any:
+    """Trains (or continues) a run and returns the model. ``start``: checkpoint of a detector run to begin from."""
     tokenizer = load_tokenizer(base)
     model = build_model(base, labels)
+    if start is not None:
+        warm_start(model, start)
     train(model, [encode(tokenizer, pair, max_length) for pair in pairs], recipe, run)
     return model
 
