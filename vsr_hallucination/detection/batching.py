@@ -169,7 +169,7 @@ class Batcher:
                     waiting.put(None)
                 for entry in entries:
                     self._fail(entry, DetectionError(Reason.NOT_PROVISIONED, f"{self.name} was closed"))
-                self._answer_the_late()
+                self._answer_the_late(len(self._threads) - 1 - len(idle))
                 return
             if command == "append":
                 entries.append(value)
@@ -181,15 +181,16 @@ class Batcher:
             while idle and (batch := self._cut(entries)) is not None:
                 idle.popleft().put(batch)
 
-    def _answer_the_late(self) -> None:
-        """After ``stop``: workers still busy ask once more, callers racing with ``close`` are told."""
-        while True:
+    def _answer_the_late(self, busy: int) -> None:
+        """After ``stop``: the ``busy`` workers ask once more, callers racing with ``close`` are told."""
+        while busy:
             try:
                 command, value = self._commands.get(timeout=0.5)
             except queue.Empty:
                 return
             if command == "next":
                 value.put(None)
+                busy -= 1
             elif command == "append":
                 self._fail(value, DetectionError(Reason.NOT_PROVISIONED, f"{self.name} was closed"))
 

@@ -34,7 +34,7 @@ from vsr_hallucination.detection.types import (
     Reason,
     Span,
 )
-from vsr_hallucination.detection.value_check import NO_FINDINGS, ValueFindings, check_values
+from vsr_hallucination.detection.value_check import NO_FINDINGS, ValueFindings, check_values, point_at_value
 
 PROBE_SECONDS = 20.0
 _POINTERS = 256  # spans of one answer that get an evidence pointer
@@ -229,6 +229,7 @@ class DetectorChecker:
                 at += 1
             if span.evidence is None and n < _POINTERS:
                 context = prepared.answer[parts[at][0] : parts[at][1]] if parts else ""
-                span = replace(span, evidence=prepared.index.point_for(span.text, context))
+                near = point_at_value(prepared.answer, span.start, span.end, prepared.index)
+                span = replace(span, evidence=near or prepared.index.point_for(span.text, context))
             out.append(span)
         return out

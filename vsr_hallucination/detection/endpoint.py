@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable
 from typing import Any
 
@@ -43,13 +44,14 @@ class Endpoint:
         settings: EndpointSettings,
         identity: DetectorIdentity,
         limits: SpanLimits,
-        transport: Callable[[], httpx.AsyncBaseTransport] | None = None,
     ) -> None:
         self.identity = identity
         self.limits = limits
         self._settings = settings
         self._url = chat_url(settings.base_url)
-        self._transport = transport
+        # Loading certificates takes tens of milliseconds: here, in the loading thread, not on the event loop.
+        # Plain http needs none, and redirects are not followed.
+        self._tls: ssl.SSLContext | bool = ssl.create_default_context() if self._url.startswith("https:") else False
         self._clients: dict[int, tuple[asyncio.AbstractEventLoop, httpx.AsyncClient]] = {}
         self._key = "hallucinated_spans" if settings.prompt == "lettucedetect" else "spans"
         self._system, self._user = _prompt(settings.prompt)
@@ -131,7 +133,7 @@ class Endpoint:
         if known is not None and known[0] is loop:
             return known[1]
         client = httpx.AsyncClient(
-            transport=self._transport() if self._transport else None,
+            verify=self._tls,
             timeout=self._settings.timeout,
             follow_redirects=False,
             trust_env=False,

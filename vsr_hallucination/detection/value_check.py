@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vsr_hallucination.detection.consequences import (
     counts_items,
@@ -178,6 +178,15 @@ def _nearest(answer: str, sentence: tuple[int, int], value: Value, index: Eviden
         return _Near(unit, found, index.point(unit))
     low = max(unit.start, unit.start + candidate.start - 80)
     return _Near(unit, found, index.point(unit, low, min(unit.end, unit.start + candidate.end + 80)))
+
+
+def point_at_value(answer: str, start: int, end: int, index: EvidenceIndex) -> EvidencePointer | None:
+    """Pointer for a span that holds a value: the evidence value closest to it. None where it holds none."""
+    for value in values(answer[start:end]):
+        placed = replace(value, start=start + value.start, end=start + value.end)
+        near = _nearest(answer, (max(0, start - 300), min(len(answer), end + 300)), placed, index)
+        return near.pointer if near else None
+    return None
 
 
 def _alike(value: Value, candidate: Value) -> float:

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from vsr_hallucination.detection.encoding import answer_pieces
 from vsr_hallucination.detection.pairs import PairEncoder, Tokens
@@ -142,9 +143,6 @@ class _Lines:
         self._alive = alive
         self._found: dict[int, list[Unit]] = {}
 
-    def __len__(self) -> int:
-        return len(self._pieces)
-
     def of(self, piece: int) -> list[Unit]:
         """Lines for a piece, best first."""
         found = self._found.get(piece)
@@ -153,6 +151,13 @@ class _Lines:
             found = self._index.nearest(self._index.terms(self._pieces[piece]), _LINES_PER_PIECE)
             self._found[piece] = found
         return found
+
+    def ranked(self, rank: int) -> Iterator[Unit]:
+        """The line of that rank of every piece that has one."""
+        for piece in range(len(self._pieces)):
+            found = self.of(piece)
+            if rank < len(found):
+                yield found[rank]
 
     def windows(self, piece: int, windows: list[tuple[int, int]], stream: Stream, count: int) -> list[tuple[int, int]]:
         """``count`` windows for a piece: those around its lines, then the first ones."""
@@ -183,18 +188,7 @@ def _read(index: EvidenceIndex, encoder: PairEncoder, lines: _Lines, budget: int
     if sum(len(passage.text) for passage in passages) <= budget:
         wanted = [(n, 0, len(passage.text)) for n, passage in enumerate(passages)]
     else:
-        picked: dict[tuple[int, int], None] = {}
-        for rank in range(_LINES_PER_PIECE):
-            for piece in range(len(lines)):
-                if len(picked) * _BLOCK < budget and rank < len(lines.of(piece)):
-                    unit = lines.of(piece)[rank]
-                    picked[(unit.passage, unit.start // _BLOCK)] = None
-        for n, passage in enumerate(passages):
-            for block in range(-(-len(passage.text) // _BLOCK)):
-                if len(picked) * _BLOCK >= budget:
-                    break
-                picked[(n, block)] = None
-        wanted = [(n, b * _BLOCK, min(len(passages[n].text), (b + 1) * _BLOCK)) for n, b in sorted(picked)]
+        wanted = _blocks_within(index, lines, budget)
     ids, starts = array("q"), array("q")
     blocks: list[Block] = []
     for n, start, end in wanted:
@@ -203,6 +197,27 @@ def _read(index: EvidenceIndex, encoder: PairEncoder, lines: _Lines, budget: int
         ids.extend(found.ids)
         starts.extend(start + offset for offset in found.starts)
     return Stream(ids, starts, tuple(blocks))
+
+
+def _blocks_within(index: EvidenceIndex, lines: _Lines, budget: int) -> list[tuple[int, int, int]]:
+    """Blocks worth about ``budget`` characters: each piece's best lines in turn, then from the beginning."""
+    passages = index.grounding.passages
+    picked: dict[tuple[int, int], int] = {}
+    size = 0
+
+    def pick(passage: int, block: int) -> bool:
+        nonlocal size
+        if (passage, block) not in picked:
+            picked[passage, block] = min(_BLOCK, len(passages[passage].text) - block * _BLOCK)
+            size += picked[passage, block]
+        return size < budget
+
+    ranked = ((unit.passage, unit.start // _BLOCK) for rank in range(_LINES_PER_PIECE) for unit in lines.ranked(rank))
+    plain = ((n, b) for n, passage in enumerate(passages) for b in range(-(-len(passage.text) // _BLOCK)))
+    for passage, block in chain(ranked, plain):
+        if not pick(passage, block):
+            break
+    return [(n, b * _BLOCK, b * _BLOCK + length) for (n, b), length in sorted(picked.items())]
 
 
 def _answer_share(pieces: Sequence[Piece], kept: Sequence[Piece], tokens: Tokens, answer: str) -> float:
