@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from vsr_hallucination import __version__
-from vsr_hallucination.cli import commands
+from vsr_hallucination.cli import commands, evaluating
 
 _SUMMARY = (
     "Checks LLM answers against the evidence their request carried, in front of the client, behind Envoy."
@@ -29,6 +29,7 @@ def make_parser() -> argparse.ArgumentParser:
     _validate(group)
     _check(group)
     _envoy_config(group)
+    evaluating.add(group)
     return parser
 
 

@@ -1,0 +1,1 @@
+"""Where answers come from: one module per API."""
