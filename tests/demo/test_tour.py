@@ -64,9 +64,8 @@ def test_each_difference_is_said(seen: Seen, words: str) -> None:
 
 
 def test_a_withheld_answer_that_leaks_is_said() -> None:
-    leak = Seen(
-        403, (), f"blocked: {INVENTED}", outcome("detected", action="block"), ((17, 20),), "completed"
-    )
+    blocked = outcome("detected", action="block")
+    leak = Seen(403, FOUND.headers, f"blocked: {INVENTED}", blocked, ((17, 20),), "completed")
     assert compare(step("block"), leak) == ("the withheld answer reached the client",)
 
 

@@ -47,15 +47,9 @@ class Demo:
 @pytest.fixture(scope="session")
 def demo() -> Iterator[Demo]:
     ports = choose_ports((("envoy", 0), ("admin", 0)), {})
+    fixed = [f"{name}={port}" for name, port in ports.items()]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "vsr_hallucination",
-            "demo",
-            "--ports",
-            *(f"{n}={p}" for n, p in ports.items()),
-        ],
+        [sys.executable, "-m", "vsr_hallucination", "demo", "--ports", *fixed],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
