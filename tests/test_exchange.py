@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+
 from support.driving import (
     GOOD,
     WRONG,
@@ -17,7 +18,7 @@ from support.driving import (
     policy,
     sse,
 )
-
+from vsr_hallucination.apis.base import Answer, RequestView, ResponseView
 from vsr_hallucination.config.schema import (
     Action,
     Config,
@@ -31,8 +32,11 @@ from vsr_hallucination.config.schema import (
     Recipe,
     ReplaySettings,
 )
-from vsr_hallucination.detection.types import CheckFailure, GateResult, Reason
+from vsr_hallucination.detection.types import CheckFailure, CheckRequest, GateResult, Grounding, Passage, Reason
 from vsr_hallucination.exchange import ProtocolError, Stage
+from vsr_hallucination.intake import Intake
+from vsr_hallucination.judging import answered
+from vsr_hallucination.reading import Reading
 from vsr_hallucination.replay.record import Lifecycle
 from vsr_hallucination.stages import TABLE
 from vsr_hallucination.wire.messages import (
@@ -49,6 +53,12 @@ from vsr_hallucination.wire.messages import (
     ResponseHeaders,
     ResponseTrailers,
 )
+
+
+def grounded_intake() -> Intake:
+    view = RequestView("m", "q", Grounding((Passage("412 crates", "$"),)), False)
+    return Intake(Recipe(), request=view, refused=None)
+
 
 NO = GateResult(False, 0.1)
 BROKEN = GateResult(False, None, CheckFailure(Reason.NOT_PROVISIONED))
@@ -448,6 +458,27 @@ def test_a_repeated_index_does_not_lend_a_clean_verdict() -> None:
     drive = Drive()
     buffered(drive, json.dumps({"choices": same}).encode())
     assert outcome(drive)[0] == "detected"
+
+
+def test_b9_an_echoed_prompt_is_not_the_answer() -> None:
+    prompt = "Q: 479 or not? A:"
+    body = json.dumps({"model": "m", "prompt": prompt, "echo": True}).encode()
+    grounded = replace(policy(), filter=FilterSettings(fact_check=FactCheckMode.ALWAYS))
+    for answer, verdict in ((" 412 crates.", "unavailable"), ("", "unavailable")):
+        drive = Drive(grounded)
+        drive.feed(RequestHeaders(HeaderMap([(":method", "POST"), (":path", "/v1/completions")])), RequestBody(body))
+        drive.respond(
+            json.dumps({"choices": [{"index": 0, "text": prompt + answer, "finish_reason": "stop"}]}).encode()
+        )
+        assert outcome(drive)[0] == verdict
+        assert outcome(drive)[2] == (None if answer else "no_text")
+
+
+def test_b9_spans_behind_an_echo_count_from_the_whole_text() -> None:
+    found = find_479(CheckRequest("", Grounding(), " 479 crates."))
+    reading = Reading(view=ResponseView((Answer(0, "prompt 479: 479 crates.", skip=11),)))
+    (seen,) = answered([HallucinationRule("r")], grounded_intake(), GateResult(True, 1.0), reading, {0: found})
+    assert [(s.start, s.end) for s in seen.findings[0].spans] == [(12, 15)]
 
 
 # -- headers that are ours -------------------------------------------------------------------------------------

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from vsr_hallucination.apis.base import without_echo
 from vsr_hallucination.audit import opened, outcomes, stored_body
 from vsr_hallucination.config.schema import Config, Decision, DecisionSource, FactCheckMode, HallucinationRule
 from vsr_hallucination.detection.types import CheckRequest, CheckResult, GateResult, Reason
 from vsr_hallucination.enforcement import DECISION_HEADER, RECIPE_HEADER
 from vsr_hallucination.intake import Intake, named_recipe, nothing, take_body, take_headers
-from vsr_hallucination.judging import answered, decision_by_name, decision_by_rules, rules_of, settled
+from vsr_hallucination.judging import answered, decision_by_name, decision_by_rules, rules_of, settled, to_check
 from vsr_hallucination.observation import Observation
 from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
-from vsr_hallucination.reading import EMPTY, UPSTREAM_ERROR, Head, Kind, Reading, read_body, read_head
+from vsr_hallucination.reading import EMPTY, Head, Kind, Reading, read_body, read_head
 from vsr_hallucination.release import Label, release
 from vsr_hallucination.replay.record import Lifecycle, Record
 from vsr_hallucination.stages import PHASES, TABLE, ProtocolError, Stage
@@ -249,7 +250,14 @@ class Exchange:
 
     def _hold(self, phase: Phase, reading: Reading, at: float) -> None:
         self._stage = Stage.JUDGING
-        self._pending, self._reading, self._reading_at = phase, reading, at
+        self._pending = phase
+        self._read(reading, at)
+
+    def _read(self, reading: Reading, at: float) -> None:
+        request = self._intake.request
+        if reading.view is not None and request is not None:
+            reading = replace(reading, view=without_echo(reading.view, request))
+        self._reading, self._reading_at = reading, at
         self._judge_when_ready(at)
 
     def _chunk(self, message: ResponseBody, at: float) -> None:
@@ -273,16 +281,12 @@ class Exchange:
         tap = self._tap
         if tap is None:
             return
-        if tap.failed:
-            self._reading = UPSTREAM_ERROR
-        elif not tap.judgeable:
-            self._reading = EMPTY
+        reading = tap.reading()
+        if not (tap.failed or tap.judgeable):
             self._save(at, Lifecycle.ABORTED)
-        else:
-            self._reading, self._reading_at = tap.reading(), at
-            if self._reading.reason is not None:
-                self._note("response_unreadable", warning=True, reason=str(self._reading.reason))
-        self._judge_when_ready(at)
+        elif reading.reason is not None:
+            self._note("response_unreadable", warning=True, reason=str(reading.reason))
+        self._read(reading, at)
 
     def _pass(self, message: Message, at: float) -> None:
         if isinstance(message, ResponseBody) and not self._unseen and message.body:
@@ -303,7 +307,7 @@ class Exchange:
         if self._gate is None and self._gate_asked:
             return
         rules = self._rules()
-        texts = {n: answer.text for n, answer in enumerate(reading.answers) if answer.text.strip()}
+        texts = to_check(reading)
         open_ = bool(rules) and settled(rules, self._intake, self._gate, reading) is None
         if open_ and texts and self._intake.grounding:
             self._order_checks(rules, texts, at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vsr_hallucination import observation as observing
+from vsr_hallucination.apis.base import Answer
 from vsr_hallucination.config.schema import Decision, HallucinationRule, Recipe
 from vsr_hallucination.detection.types import CheckResult, GateResult, Reason
 from vsr_hallucination.intake import Intake
@@ -57,6 +58,20 @@ def _row(rule: str, intake: Intake, gate: GateResult | None, reading: Reading | 
     return row
 
 
+def to_check(reading: Reading) -> Mapping[int, str]:
+    """What is checked of each answer with words of its own, by position: an echoed prompt is not the model's word."""
+    own = {n: answer.text[answer.skip :] for n, answer in enumerate(reading.answers)}
+    return {n: text for n, text in own.items() if text.strip()}
+
+
+def _facts(answer: Answer, result: CheckResult | None) -> ChoiceFacts:
+    """Offsets count from the start of the whole text again, whatever was skipped in front."""
+    if not answer.skip:
+        return ChoiceFacts(answer.index, answer.text, result)
+    text = " " * answer.skip + answer.text[answer.skip :]
+    return ChoiceFacts(answer.index, text, observing.shifted(result, answer.skip) if result is not None else None)
+
+
 def answered(
     rules: Sequence[HallucinationRule],
     intake: Intake,
@@ -65,7 +80,7 @@ def answered(
     results: Mapping[int, CheckResult],
 ) -> tuple[Observation, ...]:
     """Rows 7 to 11. ``results`` go by position among the answers: an upstream may repeat a choice's index."""
-    choices = [ChoiceFacts(a.index, a.text, results.get(n)) for n, a in enumerate(reading.answers)]
+    choices = [_facts(answer, results.get(n)) for n, answer in enumerate(reading.answers)]
     incomplete = reading.view is not None and reading.view.incomplete
     return tuple(
         observing.observe(

@@ -168,6 +168,16 @@ def without_nli(result: CheckResult, answer: str) -> CheckResult:
     return replace(result, detection=replace(found, spans=spans, candidates=tuple(kept)))
 
 
+def shifted(result: CheckResult, by: int) -> CheckResult:
+    """The same result with all offsets ``by`` code points further on: what was checked stood behind as many."""
+    found = result.detection
+    if found is None:
+        return result
+    spans = tuple(replace(span, start=span.start + by, end=span.end + by) for span in found.spans)
+    rest = tuple(replace(each, start=each.start + by, end=each.end + by) for each in found.candidates)
+    return replace(result, detection=replace(found, spans=spans, candidates=rest))
+
+
 def unavailable(
     rule: str, reason: Reason, *, gate: GateResult | None = None, detector: DetectorIdentity | None = None
 ) -> Observation:
@@ -255,6 +265,7 @@ __all__ = [
     "not_applicable",
     "observe",
     "overall",
+    "shifted",
     "unavailable",
     "without_nli",
 ]

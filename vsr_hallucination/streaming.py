@@ -5,7 +5,7 @@ from __future__ import annotations
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.encoding import DecodeError, Decoder, TooLarge
 from vsr_hallucination.detection.types import Reason
-from vsr_hallucination.reading import Reading
+from vsr_hallucination.reading import UPSTREAM_ERROR, Reading
 
 
 class Tap:
@@ -62,6 +62,8 @@ class Tap:
         return Reason.RESPONSE_UNREADABLE if self._assembler.unreadable else None
 
     def reading(self) -> Reading:
-        """What was assembled, or why it cannot be used."""
+        """What was assembled, that upstream failed, or why it cannot be used."""
+        if self.failed:
+            return UPSTREAM_ERROR
         reason = self._unreadable
         return Reading(reason=reason) if reason is not None else Reading(view=self._assembler.view())
