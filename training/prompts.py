@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -179,6 +180,25 @@ LANGUAGES = "French|Spanish|German|Italian|Polish|Japanese".split("|")
 SHOPS = "bakery|bike shop|flower shop|tech startup|cat café|bookstore|band|podcast".split("|")
 
 
+# What the asker owns and a tool would look up: as much a matter of fact as any encyclopedia question.
+MINE = (
+    "my account balance|my last order|my next appointment|the status of my refund|my flight|my remaining vacation days|"
+    "my data usage|my last invoice|my delivery|my subscription|my calendar for tomorrow|my credit card bill|my claim|"
+    "my exam results|my booking|our open tickets|our sales this week|the stock of item 12|the meeting notes"
+).split("|")
+ASK_MINE = (
+    "check {mine}", "Check {mine} please.", "Show me {mine}.", "Look up {mine}", "Tell me about {mine}.",
+    "pull up {mine}", "What do we know about {mine}?", "Can you find {mine}?", "Give me an update on {mine}",
+    "Track {mine}", "What is {mine}?", "Summarise {mine}.", "I want to know {mine}", "get {mine}",
+    "what's the latest on {mine}?",
+)  # fmt: skip
+# CLINC files questions about the user's own data under commands; here they are tool data, so they are left out.
+_DATA_COMMAND = re.compile(
+    r"\b(what|what's|whats|how|when|where|which|who|check|show|find|track|list|tell me|look up|is my|are my|do i|"
+    r"did i|have i|am i|was my|status|balance|bill|orders?|transactions?)\b"
+)
+
+
 def generated(rng: random.Random, count: int) -> list[Pair]:
     """Short factual questions, questions on tool data, creative and conversational prompts."""
     pairs: list[Pair] = []
@@ -202,6 +222,9 @@ def generated(rng: random.Random, count: int) -> list[Pair]:
         way = i % 3
         if way == 0:
             text, label, group = rng.choice(FACTUAL).format(**slots), NEEDS, "generated factual"
+        elif way == 1 and rng.random() < 0.3:
+            text = rng.choice(ASK_MINE).format(mine=rng.choice(MINE))
+            label, group = NEEDS, "generated own data"
         elif way == 1:
             domain = rng.choice(DOMAINS)
             facts = rng.sample(domain.facts, 2) if rng.random() < 0.7 else [free_fact(rng), rng.choice(domain.facts)]
@@ -234,6 +257,8 @@ def load(data: Path, rng: random.Random, generated_count: int = 4500) -> list[Pa
     for name in ("prompts", "prompt_dolly"):
         for row in read(data, name):
             if row["lang"] != "en" or row["meta"].get("noisy") or not row["question"].strip():
+                continue
+            if row["source"].endswith("commands") and _DATA_COMMAND.search(row["question"].lower()):
                 continue
             source = row["source"] if name == "prompts" else f"dolly {row['meta']['category']}"
             label = NEEDS if row["label"] == "needs_fact_check" else NOT_NEEDED
