@@ -18,7 +18,7 @@ import pytest
 from vsr_hallucination.demo.processes import choose_ports
 
 START_WAIT = 240.0
-SERVING = "serving until Ctrl-C"
+LAST_LINE = "configuration   "
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ def demo() -> Iterator[Demo]:
     try:
         for line in process.stdout:
             lines.append(line)
-            if SERVING in line:
+            if line.startswith(LAST_LINE):
                 break
         tour = "".join(lines)
-        assert SERVING in tour, f"the demo did not come up:\n{tour}"
+        assert LAST_LINE in tour, f"the demo did not come up:\n{tour}"
         watchdog.cancel()
         threading.Thread(target=process.stdout.read, daemon=True).start()
         yield Demo(f"http://127.0.0.1:{ports['envoy']}", f"http://127.0.0.1:{ports['admin']}", tour, process)

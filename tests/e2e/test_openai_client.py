@@ -9,6 +9,8 @@ import pytest
 
 from vsr_hallucination.demo.script import EVIDENCE, GROUNDED, INVENTED, QUESTION
 
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the models to load
+
 MESSAGES: list[Any] = [
     {"role": "user", "content": QUESTION},
     {

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from vsr_hallucination.demo.script import steps
+
+pytestmark = pytest.mark.timeout(300)  # the first test waits for the models to load
 
 
 def test_every_step_of_the_tour_shows_what_it_should(demo: Any) -> None:
