@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.driving import find_479
 from support.scripted import ModelOf
 from vsr_hallucination.config.schema import (
     Config,
@@ -21,7 +22,9 @@ from vsr_hallucination.config.schema import (
     Recipe,
 )
 from vsr_hallucination.detection.loading import ModelError
-from vsr_hallucination.server.provision import CheckerKey, GateKey, Provisioner
+from vsr_hallucination.detection.types import CheckRequest, CheckResult, Grounding
+from vsr_hallucination.server.models import CheckerKey, GateKey
+from vsr_hallucination.server.provision import Provisioner
 from vsr_hallucination.telemetry import Telemetry
 
 RULE = HallucinationRule("grounded")
@@ -53,6 +56,9 @@ class Models(ModelOf):
 
     def make_gate(self, key: GateKey) -> Any:
         return self.make(key)
+
+    async def check(self, request: CheckRequest) -> CheckResult:
+        return find_479(request)
 
     async def probe(self) -> None:
         if self.broken:
@@ -149,8 +155,13 @@ async def test_a_missing_explainer_takes_only_the_labels_away() -> None:
     models = Models()
     models.fails = lambda key: len(key) == 3 and key[1] is not None
     runtime = await provisioner(models).provision(config(Recipe(hallucination=(EXPLAINED,))))
-    assert runtime.checker("default") is not None
-    assert [m.kind for m in runtime.missing] == ["explainer"]
+    checker = runtime.checker("default")
+    assert checker is not None and [m.kind for m in runtime.missing] == ["explainer"]
+    request = CheckRequest("q", Grounding(), "K7 shipped 479", explain=True)
+    for explain in (True, False):
+        result = await checker.check(replace(request, explain=explain))
+        assert result.detection is not None
+        assert [span.explainer_failed for span in result.detection.spans] == [explain]
 
 
 async def test_a_failed_load_is_tried_again_by_the_next_runtime() -> None:

@@ -24,7 +24,8 @@ from vsr_hallucination.server.admin import AdminConfigError, Info, Readiness, ma
 from vsr_hallucination.server.admin_server import AdminListenError, AdminServer, serve_admin
 from vsr_hallucination.server.grpc_server import GrpcServer, ListenError
 from vsr_hallucination.server.metering import Records
-from vsr_hallucination.server.provision import PROBE_AGAIN, Factory, ProvisionedRuntime, Provisioner
+from vsr_hallucination.server.models import Factory
+from vsr_hallucination.server.provision import PROBE_AGAIN, ProvisionedRuntime, Provisioner
 from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import Service
 from vsr_hallucination.server.work import where

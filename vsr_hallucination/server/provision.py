@@ -9,112 +9,18 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from vsr_hallucination.config.schema import (
-    Config,
-    DetectionSettings,
-    DetectorSettings,
-    ExplainerSettings,
-    FactCheckMode,
-    FactCheckSettings,
-    Recipe,
-)
+from vsr_hallucination.config.schema import Config, DetectionSettings, FactCheckMode, Recipe
 from vsr_hallucination.detection.types import Checker, Gate
 from vsr_hallucination.server.metering import MeteredChecker, MeteredGate
+from vsr_hallucination.server.models import CheckerKey, Factory, GateKey, ModelFactory, Shared, Unexplained
 from vsr_hallucination.server.work import where
 from vsr_hallucination.telemetry import Telemetry
-
-if TYPE_CHECKING:
-    from vsr_hallucination.detection.batching import Hooks
 
 log = logging.getLogger(__name__)
 
 PROBE_WITHIN = 30.0  # seconds for a model's first small check
 PROBE_AGAIN = 5.0  # seconds between tries, for one that has not answered (an endpoint that is still starting)
-
-CheckerKey = tuple[DetectorSettings, ExplainerSettings | None, DetectionSettings]
-GateKey = tuple[FactCheckSettings, DetectionSettings]
-
-
-class Model(Protocol):
-    async def probe(self) -> None: ...
-
-    async def aclose(self) -> None: ...
-
-
-K = TypeVar("K")
-M = TypeVar("M", bound=Model)
-
-
-class Factory(Protocol):
-    """Makes models; blocks while it loads them. ``detection.factory`` in production."""
-
-    def make_checker(self, key: CheckerKey) -> Checker: ...
-
-    def make_gate(self, key: GateKey) -> Gate: ...
-
-
-class ModelFactory:
-    """``detection.factory`` with its hooks wired to the metrics. Imports torch when a model is first made."""
-
-    def __init__(self, telemetry: Telemetry) -> None:
-        self._telemetry = telemetry
-
-    def make_checker(self, key: CheckerKey) -> Checker:
-        from vsr_hallucination.detection.factory import make_checker
-
-        return make_checker(*key, hooks=self._hooks())
-
-    def make_gate(self, key: GateKey) -> Gate:
-        from vsr_hallucination.detection.factory import make_gate
-
-        return make_gate(*key, hooks=self._hooks())
-
-    def _hooks(self) -> Hooks:
-        from vsr_hallucination.detection.batching import Hooks
-
-        told = self._telemetry
-        return Hooks(
-            queue_size=told.queue_size,
-            batch=lambda name, rows, _padded: told.batch_size(name, rows),
-            wait=told.queue_wait,
-        )
-
-
-class _Shared(Generic[K, M]):
-    """Models by their settings, counted: equal settings share one, and the last user's leaving closes it."""
-
-    def __init__(self, make: Callable[[K], M]) -> None:
-        self._make = make
-        self._loading: dict[K, asyncio.Future[M]] = {}
-        self._users: dict[K, int] = {}
-
-    async def take(self, key: K) -> M:
-        """Raises what making it raised; the next ``take`` then tries anew."""
-        loading = self._loading.get(key)
-        if loading is None:
-            loading = asyncio.ensure_future(asyncio.to_thread(self._make, key))
-            self._loading[key] = loading
-            self._users[key] = 0
-        self._users[key] += 1
-        try:
-            return await asyncio.shield(loading)
-        except BaseException:
-            await self.give_back(key)
-            raise
-
-    async def give_back(self, key: K) -> None:
-        self._users[key] -= 1
-        if self._users[key]:
-            return
-        del self._users[key]
-        loading = self._loading.pop(key)
-        try:
-            model = await loading
-        except Exception:
-            return  # it never was: whoever asked for it has been told
-        await model.aclose()
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +117,8 @@ class Provisioner:
     def __init__(self, telemetry: Telemetry, factory: Factory | None = None) -> None:
         made = factory or ModelFactory(telemetry)
         self._telemetry = telemetry
-        self._checkers: _Shared[CheckerKey, Checker] = _Shared(made.make_checker)
-        self._gates: _Shared[GateKey, Gate] = _Shared(made.make_gate)
+        self._checkers: Shared[CheckerKey, Checker] = Shared(made.make_checker)
+        self._gates: Shared[GateKey, Gate] = Shared(made.make_gate)
 
     async def provision(self, config: Config) -> ProvisionedRuntime:
         """The runtime for ``config``: each model loaded and probed once, or known as missing."""
@@ -249,6 +155,7 @@ class Provisioner:
                 building.fail(recipe.name, "detector", _words(without))
                 return
             building.fail(recipe.name, "explainer", why)
+            checker = Unexplained(checker)
         building.checker_keys.append(key)
         building.checkers[recipe.name] = MeteredChecker(checker, self._telemetry)
 
