@@ -135,15 +135,14 @@ def test_names_a_client_might_reach_stay_few() -> None:
     assert bounds("rule", "x" * 500) == "x" * 80
 
 
-def test_ten_thousand_decisions_do_not_make_ten_thousand_series(telemetry: Telemetry) -> None:
+def test_a_thousand_decisions_do_not_make_a_thousand_series(telemetry: Telemetry) -> None:
     for n in range(1000):
         telemetry.recorded(record(decision=f"d{n}", outcomes=(outcome(target_ref=f"hallucination:{n}"),)))
         telemetry.note(Note(f"event_{n}"))
-    names = ("llm_plugin_execution_total", "vsr_outcomes_total", "vsr_events_total")
-    for name in names:
-        lines = [line for line in text(telemetry).splitlines() if line.startswith(name + "{")]
-        assert 100 < len(lines) <= 201
-    assert len(text(telemetry)) < 500_000
+    page = text(telemetry)
+    for name in ("llm_plugin_execution_total", "vsr_outcomes_total", "vsr_events_total"):
+        assert 100 < sum(line.startswith(name + "{") for line in page.splitlines()) <= 201
+    assert len(page) < 500_000
 
 
 def test_configuration_and_models_follow_a_reload(telemetry: Telemetry) -> None:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
-import sqlalchemy as sa
 
 from support.postgres import PostgresServer, postgres_server
 from vsr_hallucination.replay.memory import MemoryStore
@@ -18,20 +18,12 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
-def fresh_database(server: PostgresServer, name: str) -> str:
-    engine = sa.create_engine(
-        server.url().replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT"
-    )
-    with engine.connect() as connection:
-        connection.execute(sa.text(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
-        connection.execute(sa.text(f'CREATE DATABASE "{name}"'))
-    engine.dispose()
-    return server.url(name)
-
-
 @pytest.fixture
 def postgres_url(postgres: PostgresServer) -> str:
-    return fresh_database(postgres, "replay")
+    """A database without tables of ours."""
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS vsr_replay_outcomes, vsr_replay_records, vsr_replay_schema")
+    return postgres.url()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
