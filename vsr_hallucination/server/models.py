@@ -70,7 +70,7 @@ class ModelFactory:
             from huggingface_hub.utils.tqdm import disable_progress_bars
             from transformers.utils.logging import disable_progress_bar
 
-            import_module("transformers.models.auto.modeling_auto")  # torch, and what every model class needs
+            import_module("transformers.modeling_utils")  # torch, and what every model class needs
             disable_progress_bar()  # type: ignore[no-untyped-call]
             disable_progress_bars()  # the log is JSON lines: nothing else may write there
 
