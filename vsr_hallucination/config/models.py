@@ -18,9 +18,11 @@ from vsr_hallucination.config.schema import (
 EMBEDDED = "embedded"
 TOKEN_CLASSIFICATION = "token_classification"
 ENDPOINT = "endpoint"
+LEXICAL = "lexical"
 BACKENDS: Mapping[str, str] = {
     TOKEN_CLASSIFICATION: TOKEN_CLASSIFICATION,
     ENDPOINT: ENDPOINT,
+    LEXICAL: LEXICAL,
     "candle": TOKEN_CLASSIFICATION,  # upstream's word for its in-process classifier
 }
 PROMPTS: Mapping[str, str] = {"builtin": "builtin", "lettucedetect": "lettucedetect"}
@@ -160,7 +162,9 @@ def _detector(block: Cursor | None, system: System, base: DetectorSettings) -> D
     if settings.backend != ENDPOINT:
         place = fields.get("endpoint")
         if place is not None and not _blank(place):
-            place.warn("is not used: the backend is token_classification", "set `backend: endpoint` to use it")
+            place.warn(f"is not used: the backend is {settings.backend}", "set `backend: endpoint` to use it")
+        if settings.backend == LEXICAL and "model_id" in fields:
+            fields.place("model_id").warn("is not used: the lexical backend counts words", "remove it")
         return replace(settings, endpoint=None)
     endpoint = _endpoint(fields, settings)
     return settings if endpoint is None else replace(settings, endpoint=endpoint, model=endpoint.model)

@@ -126,7 +126,7 @@ class DetectorSettings:
     ``embedded``.
     """
 
-    backend: str = "token_classification"  # or "endpoint"
+    backend: str = "token_classification"  # or "endpoint", or "lexical" (a word counter: the baseline)
     model: str = "embedded"
     threshold: float | None = None
     min_span_length: int = 2

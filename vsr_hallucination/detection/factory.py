@@ -14,12 +14,13 @@ from vsr_hallucination.config.schema import (
     FactCheckSettings,
 )
 from vsr_hallucination.detection.batching import NO_HOOKS, Batcher, Hooks
-from vsr_hallucination.detection.checker import Backend, DetectorChecker
+from vsr_hallucination.detection.checker import Backend, DetectorChecker, SpanExplainer
 from vsr_hallucination.detection.embedded import Kind
 from vsr_hallucination.detection.endpoint import Endpoint
 from vsr_hallucination.detection.explainer import Explainer, ExplainerLimits
 from vsr_hallucination.detection.fact_check import FactCheckGate
 from vsr_hallucination.detection.labels import UnknownLabels, needs_ids, nli_ids, supported_ids
+from vsr_hallucination.detection.lexical import Lexical
 from vsr_hallucination.detection.loading import Loaded, ModelError, load
 from vsr_hallucination.detection.thresholds import Calibrated, fact_check_threshold, span_limits
 from vsr_hallucination.detection.token_classification import TokenClassification
@@ -27,7 +28,7 @@ from vsr_hallucination.detection.types import Checker, CheckRequest, CheckResult
 
 _T = TypeVar("_T")
 
-__all__ = ["Hooks", "ModelError", "check_once", "make_checker", "make_gate"]
+__all__ = ["Hooks", "ModelError", "check_once", "make_checker", "make_explainer", "make_gate"]
 
 
 def make_checker(
@@ -39,10 +40,19 @@ def make_checker(
     """A provisioned detector, with its explainer where ``explainer`` is given. Raises ModelError."""
     if detector.backend == "endpoint":
         backend: Backend = _endpoint(detector)
+    elif detector.backend == "lexical":
+        backend = _lexical(detector)
     else:
         backend = _token_classification(detector, detection, hooks)
     explained = None if explainer is None else _explainer(detector, explainer, detection, hooks)
     return DetectorChecker(backend, detection, explainer=explained, hooks=hooks)
+
+
+def make_explainer(
+    detector: DetectorSettings, explainer: ExplainerSettings, detection: DetectionSettings, hooks: Hooks = NO_HOOKS
+) -> SpanExplainer:
+    """A provisioned explainer by itself (measurement); ``detector`` says whether it filters. Raises ModelError."""
+    return _explainer(detector, explainer, detection, hooks)
 
 
 def make_gate(settings: FactCheckSettings, detection: DetectionSettings, hooks: Hooks = NO_HOOKS) -> Gate:
@@ -89,6 +99,7 @@ def _token_classification(settings: DetectorSettings, detection: DetectionSettin
         labels=len(loaded.metadata.labels),
         limits=limits,
         max_windows=detection.max_windows,
+        sentence=loaded.metadata.sentence,
     )
     return made
 
@@ -100,6 +111,11 @@ def _endpoint(settings: DetectorSettings) -> Backend:
     limits = span_limits(settings)
     identity = _identity(settings, endpoint.model, limits.threshold, limits.min_span_confidence, None)
     return Endpoint(endpoint, identity, limits)
+
+
+def _lexical(settings: DetectorSettings) -> Backend:
+    limits = span_limits(settings)
+    return Lexical(_identity(settings, "lexical", limits.threshold, limits.min_span_confidence, None), limits)
 
 
 def _identity(
