@@ -19,6 +19,7 @@ from envoy_data_plane.envoy.extensions.upstreams.http import v3 as _http
 
 from support.envoy import validate
 from support.tls import certificates
+from vsr_hallucination.config.loading import load
 from vsr_hallucination.config.schema import (
     Config,
     DecisionSource,
@@ -202,6 +203,11 @@ def test_upstream_decisions_reach_the_filter() -> None:
 def test_the_committed_bootstrap_is_current() -> None:
     text = (ROOT / "envoy" / "bootstrap.yaml").read_text("utf-8")
     assert text == bootstrap_yaml(Config()), "vsr-hallucination envoy-config > envoy/bootstrap.yaml"
+
+
+def test_the_committed_bootstrap_fits_the_shipped_example() -> None:
+    example = load(str(ROOT / "vsr_hallucination" / "examples" / "demo.yaml")).config
+    assert bootstrap_yaml(example) == (ROOT / "envoy" / "bootstrap.yaml").read_text("utf-8")
 
 
 def test_the_compose_file_starts_envoy_and_filter() -> None:

@@ -118,8 +118,7 @@ def _routes(config: Config) -> Node:
             "request_headers_to_remove": ["accept-encoding"],  # what is not compressed need not be decoded
             "route": {"cluster": UPSTREAM, "timeout": "0s", "idle_timeout": IDLE},
             "typed_per_filter_config": {
-                _EXT_PROC: _typed("extensions.filters.http.ext_proc.v3.ExtProcPerRoute")
-                | {"overrides": overrides}
+                _EXT_PROC: _typed("extensions.filters.http.ext_proc.v3.ExtProcPerRoute") | {"overrides": overrides}
             },
         }
         for path in config.filter.envoy.paths
@@ -148,9 +147,7 @@ def _strip_client(*, allow_debug: bool) -> Node:
     matcher: Node = {"prefix": "x-vsr-"}
     if allow_debug:
         matcher = {"safe_regex": {"regex": "x-vsr-" + _anything_but("debug")}}
-    return _header_mutation(
-        "strip_client_vsr", {"request_mutations": [{"remove_on_match": {"key_matcher": matcher}}]}
-    )
+    return _header_mutation("strip_client_vsr", {"request_mutations": [{"remove_on_match": {"key_matcher": matcher}}]})
 
 
 def _anything_but(word: str) -> str:
@@ -164,8 +161,7 @@ def _anything_but(word: str) -> str:
 def _header_mutation(name: str, mutations: Node) -> Node:
     return {
         "name": name,
-        "typed_config": _typed("extensions.filters.http.header_mutation.v3.HeaderMutation")
-        | {"mutations": mutations},
+        "typed_config": _typed("extensions.filters.http.header_mutation.v3.HeaderMutation") | {"mutations": mutations},
     }
 
 
@@ -231,12 +227,14 @@ def _filter_cluster(config: Config) -> Node:
         "circuit_breakers": _breakers(),  # max_requests counts open ext_proc streams
         # All unhealthy is all unhealthy: the failure mode then acts at once, without waiting for a connection.
         "common_lb_config": {"healthy_panic_threshold": {"value": 0}},
+        # NOT_SERVING counts at once, whatever the threshold: that is how a drain is noticed. A late answer counts
+        # three times over: a filter that is only busy must not let answers pass unchecked.
         "health_checks": [
             {
-                "timeout": "0.5s",
+                "timeout": "2s",
                 "interval": "1s",
                 "no_traffic_interval": "1s",
-                "unhealthy_threshold": 1,
+                "unhealthy_threshold": 3,
                 "healthy_threshold": 1,
                 "grpc_health_check": {},
             }

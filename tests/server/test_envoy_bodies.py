@@ -33,7 +33,7 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack
 
 @pytest_asyncio.fixture(loop_scope="module", autouse=True)
 async def fresh(stack: Stack) -> None:
-    stack.clear()
+    await stack.fresh()
     use(stack, Action.HEADER)
 
 
@@ -176,6 +176,22 @@ async def test_c4_an_answer_over_the_limit_passes_unchecked_and_says_so(stack: S
     assert response.header(WARNINGS) == "hallucination_unchecked"
     (record,) = await stack.final()
     assert [(o.verdict, o.reason) for o in record.outcomes] == [("unavailable", "too_large")]
+
+
+@pytest.mark.parametrize("direction", ["request", "response"])
+async def test_c4_what_lies_between_limit_and_edge_passes(stack: Stack, direction: str) -> None:
+    """No content-length announces it, so Envoy and gRPC carry it whole: their limits are the edge."""
+    size = LIMITS.edge - 4096
+    request = padded_request(size) if direction == "request" else chat_request()
+    answer = padded_response(size) if direction == "response" else chat_response(WRONG)
+    stack.upstream.answer = up.chunked([answer])
+    head = http1.head("POST", "/v1/chat/completions", [("transfer-encoding", "chunked")])
+    response = await http1.raw(stack.envoy.port, head + b"%x\r\n%s\r\n0\r\n\r\n" % (len(request), request))
+    assert response.status == 200 and response.body == answer and stack.upstream.requests[0].body == request
+    (record,) = await stack.final()
+    assert [(o.verdict, o.reason) for o in record.outcomes] == [("unavailable", "too_large")]
+    (note,) = [n for n in stack.out.notes if n.event == "too_large"]
+    assert note.fields["limit"] == LIMITS.check and note.fields["edge"] == direction
 
 
 @pytest.mark.parametrize("chunked", [False, True])

@@ -1,6 +1,7 @@
 """What the client sees when something is gone, hangs or breaks; and other ways to connect the two. Real Envoy."""
 
 import asyncio
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,15 @@ async def test_the_filter_is_gone(tmp_path: Path, mode: FailureMode) -> None:
             assert response.status == 200 and response.body == ANSWER and response.header(WARNINGS) is None
         else:
             assert response.status == 503 and WRONG.encode() not in response.body
+
+
+async def test_a_filter_that_is_only_busy_stays_in_use(tmp_path: Path) -> None:
+    async with running_stack(policy(), tmp_path) as stack:
+        stack.upstream.answer = up.plain(ANSWER)
+        for _ in range(2):
+            time.sleep(1.2)  # holds the loop that answers health checks
+            response = await http1.send(stack.envoy.port, chat_request())
+            assert response.header(WARNINGS) == "hallucination", "no answer passes unchecked"
 
 
 async def test_an_exchange_that_breaks_passes_the_answer_and_the_next_works(tmp_path: Path) -> None:

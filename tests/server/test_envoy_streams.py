@@ -34,9 +34,9 @@ async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack
         yield running
 
 
-@pytest.fixture(autouse=True)
-def fresh(stack: Stack) -> None:
-    stack.clear()
+@pytest_asyncio.fixture(loop_scope="module", autouse=True)
+async def fresh(stack: Stack) -> None:
+    await stack.fresh()
 
 
 async def exchange(
@@ -140,7 +140,7 @@ async def test_a5_an_upstream_error_is_counted(stack: Stack) -> None:
 
 async def test_chunks_come_at_once_and_the_check_delays_nothing(stack: Stack) -> None:
     async def slow(_: Any) -> Any:
-        await asyncio.sleep(0.7)
+        await asyncio.sleep(2.5)
         raise RuntimeError
 
     model = stack.slot.current.checker("default")
@@ -151,7 +151,7 @@ async def test_chunks_come_at_once_and_the_check_delays_nothing(stack: Stack) ->
         response = await http1.send(stack.envoy.port, STREAM)
         times = [at for at, _ in response.pieces]
         assert len(times) == len(chunks), "no two chunks were held back and sent as one"
-        assert times[-1] < 9 * 0.05 + 0.35, "the end does not wait for the check"
+        assert times[-1] < 2.4, "the end does not wait for the check"
         (record,) = await stack.final()
         assert record.outcomes[0].reason == "detector_failed"
     finally:
@@ -279,9 +279,9 @@ async def test_c3_two_members_and_a_truncated_one(stack: Stack) -> None:
 )
 async def test_c5_however_the_stream_is_named_it_streams(stack: Stack, content_type: str) -> None:
     headers = [("content-type", content_type)]
-    response, record = await exchange(stack, EVENTS, headers=headers, gap=0.05)
+    response, record = await exchange(stack, EVENTS, headers=headers, gap=0.15)
     assert verdict(record) == "detected" and len(response.pieces) == 3
-    assert response.pieces[0][0] < 0.08
+    assert response.pieces[-1][0] - response.pieces[0][0] > 0.15, "the first did not wait for the last"
 
 
 async def test_c5_ndjson_of_an_unknown_api_passes_unbuffered(stack: Stack) -> None:

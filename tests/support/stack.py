@@ -57,6 +57,13 @@ class Stack:
                 raise AssertionError(f"{len(done)} finished records, not {count}: {self.out.events()}")
             await asyncio.sleep(0.02)
 
+    async def fresh(self) -> None:
+        """Waits until nothing of the test before is under way, then forgets what it left."""
+        end = time.monotonic() + 5
+        while (self.service.open_exchanges or self.service.unheld) and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+        self.clear()
+
     def clear(self) -> None:
         self.out.records.clear()
         self.out.notes.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -165,6 +166,9 @@ class App:
             loading.cancel()
             return False
         self._put_in_force(loading.result())
+        # What is loaded by now stays: a full collection would walk all of torch, and hold every stream meanwhile.
+        gc.collect()
+        gc.freeze()
         return True
 
     def _put_in_force(self, runtime: ProvisionedRuntime) -> None:
@@ -221,6 +225,7 @@ class App:
             return False
         for name in _needs_restart(self._config, loaded.config):
             log.warning("reload_incomplete: %s takes effect with a restart", name)
+        gc.unfreeze()  # the models of the old one must be able to go
         self._put_in_force(runtime)
         log.info("reloaded: configuration %s", loaded.config.sha256[:12])
         return True

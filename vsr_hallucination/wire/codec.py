@@ -90,9 +90,11 @@ def encode(reply: Reply) -> pb.ProcessingResponse:
 
 def _headers(headers: pb.HeaderMap) -> HeaderMap:
     # Envoy fills raw_value; other proxies fill value (C1).
-    return HeaderMap(
-        (h.key.decode("utf-8", "replace"), (h.raw_value or h.value).decode("utf-8", "replace"))
-        for h in headers.headers
+    return HeaderMap.of_lower(
+        [
+            (h.key.decode("utf-8", "replace").lower(), (h.raw_value or h.value).decode("utf-8", "replace"))
+            for h in headers.headers
+        ]
     )
 
 
@@ -139,8 +141,11 @@ def _set_headers(target: pb.HeaderMutation, headers: Iterable[tuple[str, str]]) 
     for name, value in headers:
         option = target.set_headers.add()
         option.append_action = _OVERWRITE
-        option.header.key = name.encode("utf-8", "replace")
-        option.header.raw_value = _FORBIDDEN_IN_HEADER.sub(" ", value).encode("utf-8", "replace")
+        header = option.header
+        header.key = name.encode("utf-8", "replace")
+        if not value.isprintable():
+            value = _FORBIDDEN_IN_HEADER.sub(" ", value)
+        header.raw_value = value.encode("utf-8", "replace")
 
 
 def _mode(target: pb.ProcessingMode, mode: ModeOverride) -> None:
