@@ -38,7 +38,9 @@ _PHRASES = frozenset(
     无法回答该问题|无法作答|我无法作答|不能回答|我不能回答|不确定|我不确定|我不太确定|不太确定|无法确定|我无法确定|不清楚|我不清楚
     我不太清楚|不太清楚|未知|没有把握|我没有把握|信息不足|不知道呢|不晓得|我不晓得
     無法回答|我無法回答|無法作答|不確定|我不確定|無法確定|我無法確定|我不太確定
-    """.replace("\n", "|").replace("    ", "").split("|")
+    """.replace("\n", "|")
+    .replace("    ", "")
+    .split("|")
 ) - {""}
 _VENTURES = re.compile(
     r"\b(?:but|maybe|perhaps|probably|possibly|likely|guess|however|would say|might be|could be|answer is|it is|its)\b"

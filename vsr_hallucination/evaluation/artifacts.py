@@ -45,9 +45,7 @@ def safe_cell(text: str) -> str:
     return "'" + text if visible in _FORMULA or text[:1] in {"\t", "\r"} else text
 
 
-def write_results(
-    path: Path, outcomes: Iterable[tuple[Item, Outcome]], thresholds: Sequence[float]
-) -> None:
+def write_results(path: Path, outcomes: Iterable[tuple[Item, Outcome]], thresholds: Sequence[float]) -> None:
     """One row an outcome. Flags are 1, 0 or, where nobody knows, empty."""
     with _replaced(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

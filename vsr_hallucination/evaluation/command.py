@@ -114,7 +114,11 @@ def _on_signal(number: signal.Signals, task: asyncio.Task[None], ended: list[int
 
     try:
         asyncio.get_running_loop().add_signal_handler(number, stop)
-    except (RuntimeError, ValueError, NotImplementedError):  # not in the main thread: the embedder handles signals
+    except (
+        RuntimeError,
+        ValueError,
+        NotImplementedError,
+    ):  # not in the main thread: the embedder handles signals
         return
 
 
@@ -138,9 +142,7 @@ async def _ask_all(
             opened.append(model)
             judge = setup.judging(args, at, window, retries)
         opened += [p for p in (model, judge.provider) if p is not None and p not in opened]
-        work = Work(
-            items, levels, model, judge.judge, window, retries, args.concurrency, args.max_tokens
-        )
+        work = Work(items, levels, model, judge.judge, window, retries, args.concurrency, args.max_tokens)
         await Runner(work, log, progress or _nothing).run()
     except SetupFailure as failure:
         raise SetupFailure(_remedy(at, str(failure))) from failure

@@ -134,7 +134,8 @@ class Number:
 
     def same(self, other: Number) -> bool:
         """Equal by a reading of each; a percentage also as a fraction; units only where both are known."""
-        if self.unit and other.unit and self.unit != other.unit:
+        mine_is, theirs_is = (n.unit or ("percent" if n.percent else None) for n in (self, other))
+        if mine_is and theirs_is and mine_is != theirs_is:
             return False
         mine, theirs = set(self.readings), set(other.readings)
         if mine & theirs:
@@ -221,7 +222,9 @@ def _given_number(reply: str) -> Number | None:
     if not found:
         return None
     first = found[0]
-    if not folded(text[: first.start]).strip("$€£¥₹+-− ") or all(first.same(n) and n.same(first) for n in found):
+    if not folded(text[: first.start]).strip("$€£¥₹+-− ") or all(
+        first.same(n) and n.same(first) for n in found
+    ):
         return first
     return None
 

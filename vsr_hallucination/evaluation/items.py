@@ -111,5 +111,10 @@ def _item(row: Sequence[str], places: dict[str, int], number: int, where: str) -
             f"{where}: no gold answer, yet unknown_ok is not 1: give the answer, or set unknown_ok to 1"
         )
     return Item(
-        number, cell("id").strip() or str(number + 1), cell("question"), cell("gold"), unknown_ok, cell("category")
+        number,
+        cell("id").strip() or str(number + 1),
+        cell("question"),
+        cell("gold"),
+        unknown_ok,
+        cell("category"),
     )

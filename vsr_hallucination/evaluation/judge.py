@@ -94,7 +94,9 @@ class ModelJudge:
 _FENCE = re.compile(r"```[a-zA-Z]*\s*(.*?)```", re.DOTALL)
 _OBJECT = re.compile(r"\{[^{}]{0,2000}\}", re.DOTALL)
 _KEYS = ("verdict", "grade", "answer", "label", "result", "judgement", "judgment", "correct", "is_correct")
-_LEAD = re.compile(r"^(?:(?:my |the |final )*(?:verdict|grade|answer|judge?ment|label)\s*(?:is)?\s*[:：=]?\s*)")
+_LEAD = re.compile(
+    r"^(?:(?:my |the |final )*(?:verdict|grade|answer|judge?ment|label)\s*(?:is)?\s*[:：=]?\s*)"
+)
 _WORDS = (
     (
         Verdict.NOT_ATTEMPTED,

@@ -217,7 +217,11 @@ class Summary:
 
 
 def summarise(
-    outcomes: Iterable[tuple[Item, Outcome]], thresholds: Sequence[float], items: int, *, categories: bool = True
+    outcomes: Iterable[tuple[Item, Outcome]],
+    thresholds: Sequence[float],
+    items: int,
+    *,
+    categories: bool = True,
 ) -> Summary:
     """Reads the outcomes once, in the order of items and rising thresholds."""
     tallies = [Tally(t) for t in thresholds]
@@ -228,7 +232,9 @@ def summarise(
     for item, outcome in outcomes:
         tallies[outcome.at].add(item, outcome)
         if categories and item.category:
-            per_category.setdefault(item.category, [Tally(t) for t in thresholds])[outcome.at].add(item, outcome)
+            per_category.setdefault(item.category, [Tally(t) for t in thresholds])[outcome.at].add(
+                item, outcome
+            )
         if row == outcome.row and last == outcome.at - 1 and before is not None:
             change = _change(before, outcome.state)
             if change is not None:

@@ -37,7 +37,12 @@ class Question:
 
 
 def items(
-    questions: Sequence[Question], split: str, *, limit: int | None = None, idk_frac: float = 0.0, seed: int = 1234
+    questions: Sequence[Question],
+    split: str,
+    *,
+    limit: int | None = None,
+    idk_frac: float = 0.0,
+    seed: int = 1234,
 ) -> tuple[Item, ...]:
     """``limit`` questions drawn by ``seed`` (all without it), of which the share ``idk_frac`` lose their right option
     to a copy of another one: nothing left is right, and only IDK is. The same arguments give the same items."""

@@ -76,7 +76,14 @@ def model_curve(summary: Summary, path: Path, title: str) -> None:
     # A model's name is text, not mathtext.
     ax.set_title(title.replace("$", r"\$")[:90], fontsize=11)
     if any(f.graded < FEW_ANSWERS for f in shown):
-        ax.text(1.0, -0.16, f"faint: fewer than {FEW_ANSWERS} answers", transform=ax.transAxes, ha="right", fontsize=8)
+        ax.text(
+            1.0,
+            -0.16,
+            f"faint: fewer than {FEW_ANSWERS} answers",
+            transform=ax.transAxes,
+            ha="right",
+            fontsize=8,
+        )
     figure.savefig(path, format="png", metadata={"Software": None})
 
 

@@ -38,7 +38,9 @@ class Progress:
     def _draw(self, now: float) -> None:
         filled = _WIDTH * self._done // max(1, self._total)
         rate = (self._done - self._first) / max(1e-9, now - self._begun)
-        left = f", {(self._total - self._done) / rate:.0f} s left" if rate and self._done < self._total else ""
+        left = (
+            f", {(self._total - self._done) / rate:.0f} s left" if rate and self._done < self._total else ""
+        )
         unknown = f", {self._unknown} not known" if self._unknown else ""
         bar = "#" * filled + "." * (_WIDTH - filled)
         text = f"[{bar}] {self._done}/{self._total}{unknown}{left}"

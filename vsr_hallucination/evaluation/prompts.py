@@ -36,5 +36,10 @@ def judge_prompt(question: str, gold: str, answer: str) -> str:
 
 def fingerprint() -> str:
     """Changes when a word above does: a run is not resumed across such a change."""
-    samples = (question_prompt("{q}", 0.5), question_prompt("{q}", 0.9), JUDGE_SYSTEM, judge_prompt("q", "g", "a"))
+    samples = (
+        question_prompt("{q}", 0.5),
+        question_prompt("{q}", 0.9),
+        JUDGE_SYSTEM,
+        judge_prompt("q", "g", "a"),
+    )
     return hashlib.sha256("\0".join(samples).encode()).hexdigest()[:16]

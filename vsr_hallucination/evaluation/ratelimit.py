@@ -44,4 +44,5 @@ class SlidingWindow:
                 if len(self._departures) < self._limit:
                     self._departures.append(now)
                     return
-                await self._sleep(self._departures[0] + self._window - now)
+                # Never so little that a clock could fail to move on by it.
+                await self._sleep(max(0.001, self._departures[0] + self._window - now))

@@ -60,7 +60,9 @@ async def ask_with_retries(
         await retries.sleep(wait)
 
 
-def retry_after(headers: Mapping[str, str], body: object, now: Callable[[], float] = time.time) -> float | None:
+def retry_after(
+    headers: Mapping[str, str], body: object, now: Callable[[], float] = time.time
+) -> float | None:
     """Seconds the server asks to wait; None where it does not say. RetryInfo, being the more exact, goes first."""
     for found in (_retry_info(body, _DEPTH), _milliseconds(headers), _header(headers, now)):
         if found is not None:

@@ -39,7 +39,9 @@ class Work:
 class Runner:
     """One run. ``on_outcome`` is called after each outcome that is settled, with it."""
 
-    def __init__(self, work: Work, log: RunLog, on_outcome: Callable[[Outcome], None] = lambda _: None) -> None:
+    def __init__(
+        self, work: Work, log: RunLog, on_outcome: Callable[[Outcome], None] = lambda _: None
+    ) -> None:
         self._work, self._log, self._on_outcome = work, log, on_outcome
         self._answered = False
 

@@ -158,7 +158,9 @@ class RunLog:
             value = self._parsed(line, number)
             row, at = value.get("row"), known.get(value.get("t", -1.0))
             if not isinstance(row, int) or at is None or not 0 <= row < len(self._items):
-                raise RunLogError(f"{self.path}:{number}: an outcome of no item: --overwrite, or another --out")
+                raise RunLogError(
+                    f"{self.path}:{number}: an outcome of no item: --overwrite, or another --out"
+                )
             place = self._place(row, at)
             self._offsets[place] = offset
             self._settled[place] = value.get("state") != _PENDING

@@ -81,7 +81,13 @@ def provider(at: Endpoint, args: argparse.Namespace, *, temperature: float) -> P
 
         return GeminiProvider(
             GeminiSettings(
-                at.model, args.thinking_budget, temperature, args.seed, args.timeout, args.concurrency, at.base_url
+                at.model,
+                args.thinking_budget,
+                temperature,
+                args.seed,
+                args.timeout,
+                args.concurrency,
+                at.base_url,
             )
         )
     from vsr_hallucination.evaluation.providers.openai import OpenAIProvider, OpenAISettings

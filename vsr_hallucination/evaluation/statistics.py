@@ -188,7 +188,9 @@ def calibration_error(probabilities: ArrayLike, positives: ArrayLike, bins: int 
     total = sum(b.n for b in found)
     if not total:
         return None
-    gaps = [b.n * abs(b.mean_score - b.share) for b in found if b.mean_score is not None and b.share is not None]
+    gaps = [
+        b.n * abs(b.mean_score - b.share) for b in found if b.mean_score is not None and b.share is not None
+    ]
     return sum(gaps) / total
 
 

@@ -60,9 +60,7 @@ def uses_vertex(env: Mapping[str, str]) -> bool:
             f"unset {' '.join(keys)} to use Vertex AI, or unset GOOGLE_GENAI_USE_VERTEXAI to use the key"
         )
     if vertex:
-        lacking = [
-            n for n in ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION") if not env.get(n, "").strip()
-        ]
+        lacking = [n for n in ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION") if not env.get(n, "").strip()]
         if lacking:
             raise ProviderSetupError(
                 f"Vertex AI needs {' and '.join(lacking)}: for example "
@@ -134,7 +132,9 @@ class GeminiProvider:
                 raise Unavailable(Kind.CONNECTION, type(error).__name__) from None
             except Exception as error:  # the SDK's parsing of whatever came
                 if type(error).__module__.startswith("google.auth"):
-                    raise Unavailable(Kind.REFUSED, f"google-auth {type(error).__name__}", setup=True) from None
+                    raise Unavailable(
+                        Kind.REFUSED, f"google-auth {type(error).__name__}", setup=True
+                    ) from None
                 raise Unavailable(Kind.UNREADABLE, type(error).__name__) from None
             return _read(response)
 

@@ -49,7 +49,9 @@ def checked_url(url: str) -> str:
     except ValueError:
         host, parts = None, urlsplit("")
     if parts.scheme not in {"http", "https"} or not host:
-        raise ProviderSetupError(f"base URL {url!r} is no http(s) URL: give one like http://127.0.0.1:8000/v1")
+        raise ProviderSetupError(
+            f"base URL {url!r} is no http(s) URL: give one like http://127.0.0.1:8000/v1"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ProviderSetupError(
             "the base URL carries a user, password, query or fragment: leave it out, and put the key into the "
@@ -61,7 +63,9 @@ def checked_url(url: str) -> str:
 class OpenAIProvider:
     """Asks over one pool of connections. Settings that a server refuses are left out from then on, and noted."""
 
-    def __init__(self, settings: OpenAISettings, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+    def __init__(
+        self, settings: OpenAISettings, *, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
         self._settings = settings
         self._url = checked_url(settings.base_url) + "/chat/completions"
         self._left_out: dict[str, str] = {}
