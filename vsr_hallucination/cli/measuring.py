@@ -1,0 +1,112 @@
+"""What can be typed after ``eval detector``, ``eval explainer`` and ``eval fact-check``. Only the standard library."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+_NOTES = """\
+A row is a JSON object on a line: id, context, question, answer, and labels (spans) or label; task, source, lang and
+meta where known. DIR gets predictions.jsonl, metrics.json and report.md (with plots where matplotlib is installed).
+Thresholds are those of the model directory or the configuration; none is fitted on FILE.
+exit status: 0 measured, 2 usage or no model, 3 measured, but some rows could not be judged (timeout, failure).
+"""
+
+
+def add(measures: Any) -> None:
+    """Adds the measurements of our own models to ``eval``."""
+    _detector(measures)
+    _explainer(measures)
+    _fact_check(measures)
+
+
+def _detector(measures: Any) -> None:
+    command = _add(measures, "detector", "measure a detector on labelled answers, beside a word counter")
+    _shared(command, "lexical (the word counter), embedded, a model directory, a hub id or a configuration file")
+    command.add_argument(
+        "--pairs-within",
+        metavar="SHARE",
+        type=_share,
+        help="only pairs of a clean and a faulty answer whose lengths differ by at most this share, such as 0.2",
+    )
+    command.set_defaults(run=_run_detector)
+
+
+def _explainer(measures: Any) -> None:
+    command = _add(measures, "explainer", "measure the explainer on labelled premises and hypotheses (NLI)")
+    _shared(command, "embedded, a model directory, a hub id or a configuration file")
+    command.set_defaults(run=_run_explainer)
+
+
+def _fact_check(measures: Any) -> None:
+    command = _add(measures, "fact-check", "measure the fact-check classifier on labelled prompts")
+    _shared(command, "embedded, a model directory, a hub id or a configuration file")
+    command.set_defaults(run=_run_fact_check)
+
+
+def _add(measures: Any, name: str, summary: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = measures.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=_NOTES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return command
+
+
+def _shared(command: argparse.ArgumentParser, backends: str) -> None:
+    command.add_argument("--data", metavar="FILE", required=True, help="rows, JSON lines, plain or gzip")
+    command.add_argument("--out", metavar="DIR", required=True, help="folder for what is found, made if it is missing")
+    command.add_argument("--backend", metavar="WHAT", help=f"{backends} (default: what --config says, else embedded)")
+    command.add_argument("--config", metavar="FILE", help="take models and thresholds from this configuration")
+    command.add_argument("--recipe", metavar="NAME", help="and from this recipe in it (default: the first)")
+    command.add_argument("--limit", metavar="N", type=_count, help="only the first N rows")
+    command.add_argument(
+        "--concurrency", metavar="N", type=_count, default=4, help="rows judged side by side (default: 4)"
+    )
+    command.add_argument(
+        "--timeout", metavar="SECONDS", type=_seconds, default=120.0, help="of one row (default: 120)"
+    )
+
+
+def _run_detector(args: argparse.Namespace) -> int:
+    from vsr_hallucination.cli.measures import detector
+
+    return detector(args)
+
+
+def _run_explainer(args: argparse.Namespace) -> int:
+    from vsr_hallucination.cli.measures import explainer
+
+    return explainer(args)
+
+
+def _run_fact_check(args: argparse.Namespace) -> int:
+    from vsr_hallucination.cli.measures import fact_check
+
+    return fact_check(args)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    return _number(text, 0.0, 1.0, "a share between 0 and 1")
+
+
+def _seconds(text: str) -> float:
+    return _number(text, 0.001, 86400.0, "a number of seconds between 0.001 and 86400")
+
+
+def _number(text: str, low: float, high: float, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = low - 1
+    if not low <= value <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return value
