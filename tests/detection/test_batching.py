@@ -85,13 +85,14 @@ async def test_waiting_callers_share_a_batch_and_a_long_check_starves_nobody(mak
     batcher = make(gate, batch_tokens=64)
     first = asyncio.create_task(batcher.run([row(8)], Deadline.after(5)))
     await until(lambda: len(gate.batches) == 1)
-    long = asyncio.create_task(batcher.run([row(8) for _ in range(200)], Deadline.after(5)))
-    short = asyncio.create_task(batcher.run([row(8)], Deadline.after(5)))
+    both = [
+        asyncio.create_task(batcher.run(rows, Deadline.after(5))) for rows in ([row(8) for _ in range(200)], [row(9)])
+    ]
     await asyncio.sleep(0.02)
     gate.open.set()
-    await asyncio.gather(first, short)
-    assert not long.done() or len(gate.batches) > 3
-    await long
+    _, long, _ = await asyncio.gather(first, *both)
+    assert len(long) == 200
+    assert 9 in gate.batches[1] + gate.batches[2]
 
 
 async def test_a_full_queue_refuses_at_once(make: Callable[..., Batcher]) -> None:
@@ -214,8 +215,9 @@ def test_a_loop_that_closed_meanwhile_does_no_harm(make: Callable[..., Batcher])
     batcher = make(gate)
 
     async def leave() -> None:
-        asyncio.get_running_loop().create_task(batcher.run([row(4)], Deadline.after(5)))
+        left = asyncio.create_task(batcher.run([row(4)], Deadline.after(5)))
         await until(lambda: len(gate.batches) == 1)
+        assert not left.done()
 
     asyncio.run(leave())
     gate.open.set()

@@ -121,7 +121,9 @@ async def test_d12_e_a_text_that_occurs_twice_is_marked_at_both_places(server: S
         ("[" * 5000, "stop"),
     ],
 )
-async def test_d12_unreadable_verdicts_are_failures_never_clean(server: Server, content: object, finish: object) -> None:
+async def test_d12_unreadable_verdicts_are_failures_never_clean(
+    server: Server, content: object, finish: object
+) -> None:
     server.says(content, finish)
     result = await check(server)
     assert result.detection is None
@@ -132,7 +134,15 @@ async def test_d12_unreadable_verdicts_are_failures_never_clean(server: Server, 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>busy</html>", b'{"error":{"message":"queue full"}}', b'{"choices":[]}', b"[]", b"{" * 9000, b"\xff\xfe"],
+    [
+        b"",
+        b"<html>busy</html>",
+        b'{"error":{"message":"queue full"}}',
+        b'{"choices":[]}',
+        b"[]",
+        b"{" * 9000,
+        b"\xff\xfe",
+    ],
 )
 async def test_d12_g_bodies_that_are_no_completion(server: Server, body: bytes) -> None:
     server.body(body)

@@ -9,8 +9,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from support.tiny_models import encoder
 
+from support.tiny_models import encoder
 from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.checker import Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline

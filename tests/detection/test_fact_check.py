@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import tiny_models
 
+from support import tiny_models
 from vsr_hallucination.config.schema import DetectionSettings, FactCheckSettings
 from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.fact_check import MAX_WINDOWS, FactCheckGate

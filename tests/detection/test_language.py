@@ -23,7 +23,16 @@ def test_other_scripts_are_not_readable_whatever_numbers_and_names_they_hold(tex
     assert unreadable(text, [1], ["Latin"], None)
 
 
-@pytest.mark.parametrize("text", ["Estación Ñandú has code 77-KD-9.", "🧪🧪 Karadžić lab: 479", "Ｋ７ shipped ４１２", "412", "Depot К7 shipped 412 crates."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Estación Ñandú has code 77-KD-9.",
+        "🧪🧪 Karadžić lab: 479",
+        "Ｋ７ shipped ４１２",
+        "412",
+        "Depot К7 shipped 412 crates.",
+    ],
+)
 def test_latin_text_is_readable(text: str) -> None:
     assert not unreadable(text, [1], ["Latin"], None)
 
@@ -74,7 +83,10 @@ def test_numbers_come_from_the_file_then_the_model_then_the_defaults() -> None:
     model = Calibrated.of((("min_span_confidence", 0.5), ("threshold", 0.7)))
     assert span_limits(DetectorSettings(threshold=0.9), model).threshold == 0.9
     assert span_limits(DetectorSettings(), model).threshold == 0.7
-    assert (span_limits(DetectorSettings()).threshold, span_limits(DetectorSettings()).min_span_confidence) == (0.8, 0.6)
+    assert (span_limits(DetectorSettings()).threshold, span_limits(DetectorSettings()).min_span_confidence) == (
+        0.8,
+        0.6,
+    )
     assert span_limits(DetectorSettings(threshold=0.3)).min_span_confidence == 0.3
     assert fact_check_threshold(FactCheckSettings(), Calibrated()) == 0.6
     assert fact_check_threshold(FactCheckSettings(threshold=0.2), model) == 0.2

@@ -16,7 +16,9 @@ from vsr_hallucination.detection.value_check import Flagged
 LIMITS = SpanLimits(threshold=0.8, min_span_confidence=0.6, min_span_length=2)
 
 
-def marked(answer: str, scored: dict[str, float], *, pattern: str = r"\w+|[^\w\s]", limits: SpanLimits = LIMITS) -> Marked:
+def marked(
+    answer: str, scored: dict[str, float], *, pattern: str = r"\w+|[^\w\s]", limits: SpanLimits = LIMITS
+) -> Marked:
     tokens = [m.span() for m in re.finditer(pattern, answer)]
     chances = np.array([scored.get(answer[a:b], 0.1) for a, b in tokens], dtype=np.float32)
     return mark(answer, [a for a, _ in tokens], [b for _, b in tokens], chances, limits)

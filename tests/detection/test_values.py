@@ -28,7 +28,14 @@ def test_d7_forms_of_one_value(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("1.5", "1.5"), ("1,5", "1.5"), ("15", "15"), ("1 000 000", "1000000"), ("12,34,567", "1234567"), ("0.125", "0.125")],
+    [
+        ("1.5", "1.5"),
+        ("1,5", "1.5"),
+        ("15", "15"),
+        ("1 000 000", "1000000"),
+        ("12,34,567", "1234567"),
+        ("0.125", "0.125"),
+    ],
 )
 def test_d7_separators_are_read_by_where_they_stand(text: str, expected: str) -> None:
     assert one(text).readings == (Decimal(expected),)
@@ -54,7 +61,9 @@ def test_d7_ranges_share_their_magnitude() -> None:
     assert [v.range for v in values("between 5 and 10 million")] == [low.range, high.range]
 
 
-@pytest.mark.parametrize("text", ["2024-05-03", "3 May 2024", "May 3, 2024", "May 3rd, 2024", "2024年5月3日", "3. Mai 2024"])
+@pytest.mark.parametrize(
+    "text", ["2024-05-03", "3 May 2024", "May 3, 2024", "May 3rd, 2024", "2024年5月3日", "3. Mai 2024"]
+)
 def test_written_dates(text: str) -> None:
     assert (2024, 5, 3) in one(text).dates
 
@@ -79,7 +88,9 @@ def test_any_text_is_read_and_offsets_hold(text: str) -> None:
         last = value.start
 
 
-@pytest.mark.parametrize("unit", ["a-", "1.", "1,", "1 ", "100 ", "may ", "one ", "a hundred and ", "1a", "{,}", "\u200b1"])
+@pytest.mark.parametrize(
+    "unit", ["a-", "1.", "1,", "1 ", "100 ", "may ", "one ", "a hundred and ", "1a", "{,}", "\u200b1"]
+)
 def test_hostile_repetition_is_read_in_linear_time(unit: str) -> None:
     for _ in values(unit * 20_000):
         pass

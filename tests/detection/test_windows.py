@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.tiny_models import copy_model, encoder
 
-from vsr_hallucination.detection.batching import Row
-from vsr_hallucination.detection.checker import Prepared
+from support.tiny_models import copy_model, encoder
+from vsr_hallucination.detection.batching import Batcher, Floats, Row
+from vsr_hallucination.detection.checker import Found, Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.embedded import ModelMetadata
 from vsr_hallucination.detection.pointer import EvidenceIndex
@@ -26,30 +29,40 @@ BAD = "Depot K7 shipped 479 crates in May at a cost of 9,500 euros."
 
 
 class Reader:
-    """The backend's encode and decode around a model by hand, without threads."""
+    """The backend over a model by hand; remembers the inputs that model saw."""
 
     def __init__(self, max_length: int = 80, max_windows: int = 512) -> None:
-        self.rows: Sequence[Row] = ()
-        self.backend = TokenClassification(
-            identity=DetectorIdentity("hand", "token_classification"),
-            metadata=ModelMetadata("detector", max_answer=max_length // 3),
-            encoder=encoder(max_length),
-            batcher=None,  # type: ignore[arg-type]
-            supported=[0],
-            labels=2,
-            limits=LIMITS,
-            max_windows=max_windows,
-        )
+        self.rows: list[Row] = []
+        self._max_length = max_length
+        self._max_windows = max_windows
 
-    def read(self, passages: list[str], answer: str, question: str = "", unread: int = 0):  # type: ignore[no-untyped-def]
+    def read(self, passages: list[str], answer: str, question: str = "", unread: int = 0) -> Found:
         grounding = Grounding(
             tuple(Passage(text, f"$[{n}]") for n, text in enumerate(passages)),
             tuple(UnreadEvidence("$", "image") for _ in range(unread)),
         )
         prepared = Prepared(answer, question, EvidenceIndex.build(grounding))
-        encoded = self.backend._encode(prepared, Deadline.after(60))
-        self.rows = encoded.rows
-        return self.backend._decode(prepared, encoded, copy_model(encoded.rows))
+        self.rows = []
+        batcher = Batcher(self._model, name="detector", queue_limit=4, batch_tokens=4096)
+        backend = TokenClassification(
+            identity=DetectorIdentity("hand", "token_classification"),
+            metadata=ModelMetadata("detector", max_answer=self._max_length // 3),
+            encoder=encoder(self._max_length),
+            batcher=batcher,
+            supported=[0],
+            labels=2,
+            limits=LIMITS,
+            max_windows=self._max_windows,
+        )
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                return asyncio.run(backend.detect(Work(prepared, Deadline.after(60), pool)))
+            finally:
+                batcher.close()
+
+    def _model(self, rows: Sequence[Row]) -> Sequence[Floats]:
+        self.rows.extend(rows)
+        return copy_model(rows)
 
 
 def noise(n: int) -> str:
@@ -106,7 +119,7 @@ def test_windows_overlap_and_end_flush() -> None:
     windows = windows_over(1000, 100)
     assert windows[0] == (0, 100)
     assert windows[-1] == (900, 1000)
-    assert all(b[0] < a[1] for a, b in zip(windows, windows[1:], strict=False))
+    assert all(b[0] < a[1] for a, b in pairwise(windows))
 
 
 def test_over_the_budget_the_relevant_windows_are_read_and_coverage_says_so() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vsr_hallucination.detection.batching import Floats, Model, Row
+from vsr_hallucination.detection.batching import Floats, Row
 from vsr_hallucination.detection.pairs import PairEncoder
 
 WORDS = (
@@ -45,12 +45,11 @@ def copy_model(rows: Sequence[Row]) -> Sequence[Floats]:
     out: list[Floats] = []
     for row in rows:
         evidence = set(row.ids[row.types == 0].tolist())
-        unsupported = np.array([0.98 if token not in evidence else 0.02 for token in row.ids.tolist()], dtype=np.float32)
+        unsupported = np.array(
+            [0.98 if token not in evidence else 0.02 for token in row.ids.tolist()], dtype=np.float32
+        )
         out.append(np.stack([1 - unsupported, unsupported], axis=1))
     return out
-
-
-_typed_check: Model = copy_model
 
 
 def novelty_detector(directory: Path, **metadata: object) -> Path:
@@ -60,8 +59,9 @@ def novelty_detector(directory: Path, **metadata: object) -> Path:
 
     made = tokenizer()
     config = BertConfig(
-        vocab_size=made.get_vocab_size(), hidden_size=8, num_hidden_layers=0, num_attention_heads=1, intermediate_size=8,
-        type_vocab_size=3, max_position_embeddings=128, id2label={0: "supported", 1: "unsupported"},
+        vocab_size=made.get_vocab_size(), hidden_size=8, num_hidden_layers=0, num_attention_heads=1,
+        intermediate_size=8, type_vocab_size=3, max_position_embeddings=128,
+        id2label={0: "supported", 1: "unsupported"},
         label2id={"supported": 0, "unsupported": 1},
     )  # fmt: skip
     model = BertForTokenClassification(config)
@@ -76,7 +76,9 @@ def novelty_detector(directory: Path, **metadata: object) -> Path:
         # LayerNorm makes the hot feature about 2.6 and the others about -0.4.
         model.classifier.weight[1, 2] = 3.0
         model.classifier.bias[1] = -3.4
-    return _save(directory, model, made, {"kind": "detector", "encoding": {"novelty_token_type": 2, "max_length": 96}} | metadata)
+    return _save(
+        directory, model, made, {"kind": "detector", "encoding": {"novelty_token_type": 2, "max_length": 96}} | metadata
+    )
 
 
 def random_classifier(directory: Path, labels: Sequence[str], kind: str, seed: int = 3) -> Path:
@@ -87,8 +89,9 @@ def random_classifier(directory: Path, labels: Sequence[str], kind: str, seed: i
     torch.manual_seed(seed)
     made = tokenizer()
     config = BertConfig(
-        vocab_size=made.get_vocab_size(), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        max_position_embeddings=64, id2label=dict(enumerate(labels)), label2id={name: n for n, name in enumerate(labels)},
+        vocab_size=made.get_vocab_size(), hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=64, id2label=dict(enumerate(labels)),
+        label2id={name: n for n, name in enumerate(labels)},
         initializer_range=0.8,
     )  # fmt: skip
     return _save(directory, BertForSequenceClassification(config), made, {"kind": kind, "encoding": {"max_length": 48}})
@@ -101,8 +104,9 @@ def word_gate(directory: Path, word: str, labels: Sequence[str] = ("no_fact_chec
 
     made = tokenizer()
     config = BertConfig(
-        vocab_size=made.get_vocab_size(), hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8,
-        max_position_embeddings=64, id2label=dict(enumerate(labels)), label2id={name: n for n, name in enumerate(labels)},
+        vocab_size=made.get_vocab_size(), hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
+        intermediate_size=8, max_position_embeddings=64, id2label=dict(enumerate(labels)),
+        label2id={name: n for n, name in enumerate(labels)},
     )  # fmt: skip
     model = BertForSequenceClassification(config)
     with torch.no_grad():

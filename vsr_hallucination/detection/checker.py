@@ -188,8 +188,6 @@ class DetectorChecker:
         failure = found.failure
         if failure is not None and not detection.spans and found.coverage.answer == 0:
             return None, failure
-        if failure is not None and failure.reason is Reason.UNSUPPORTED_LANGUAGE and detection.spans:
-            failure = None
         if request.explain and self._explainer is not None and detection.spans:
             detection = await self._explainer.explain(work, detection)
         return detection, failure

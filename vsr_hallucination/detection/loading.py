@@ -54,6 +54,10 @@ class Loaded:
 
 def load(model: str, kind: Kind, *, use_cpu: bool = True) -> Loaded:
     """Loads ``embedded``, a local directory or a hub id. Raises ModelError."""
+    from transformers.utils import logging as transformers_logging
+
+    # A service has no terminal to draw on.
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     directory = locate(model, kind)
     try:
         metadata = read_metadata(directory, kind)

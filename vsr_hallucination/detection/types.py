@@ -123,7 +123,7 @@ class Candidate:
     start: int
     end: int
     confidence: float
-    why: str  # "threshold", "min_span_length", "nli_entailed"
+    why: str  # "threshold", "min_span_length", "nli_entailed", "unsupported_language"
     nli_label: NliLabel | None = None
     nli_confidence: float | None = None
     evidence_path: str | None = None
