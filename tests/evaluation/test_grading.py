@@ -61,7 +61,7 @@ def test_e8_ambiguity_is_settled_as_in_the_detectors_value_check(gold: str, repl
 @pytest.mark.parametrize(
     "reply", ["A", "A.", "(A)", "Answer: A", "**A**", "a", "A)", "A) Paris", "A. Paris", "[A]", "“A”", "Option A",
               "答案：A",
-                            "The correct answer is (A).", "The answer is A because it fits.", r"\boxed{A}", "Ａ",
+              "The correct answer is (A).", "The answer is A because it fits.", r"\boxed{A}", "Ａ",
               "It follows from the first line.\n\nA"],
 )  # fmt: skip
 def test_the_letter_a(reply: str) -> None:

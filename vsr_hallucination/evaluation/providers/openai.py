@@ -80,6 +80,8 @@ class OpenAIProvider:
             timeout=settings.timeout,
             limits=httpx.Limits(max_connections=max(1, settings.connections)),
             transport=transport,
+            # No TLS, no certificates: loading them takes longer than the first answer. Redirects are not followed.
+            verify=self._url.startswith("https:"),
         )
 
     @property
