@@ -223,3 +223,22 @@ def test_a_loop_that_closed_meanwhile_does_no_harm(make: Callable[..., Batcher])
     gate.open.set()
     out = asyncio.run(batcher.run([row(4, 3)], Deadline.after(5)))
     assert int(out[0][0]) == 3
+
+
+async def test_a_metric_that_fails_ends_nothing(make: Callable[..., Batcher]) -> None:
+    def broken(*facts: object) -> None:
+        raise RuntimeError("no such metric")
+
+    batcher = make(hooks=Hooks(broken, broken, broken, broken))
+    for n in range(3):
+        assert int((await batcher.run([row(4, n)], Deadline.after(5)))[0][0]) == n
+
+
+async def test_sixteen_callers_at_once_need_few_batches(make: Callable[..., Batcher]) -> None:
+    gate = Gate()
+    batcher = make(gate, batch_tokens=8192)
+    calls = [asyncio.create_task(batcher.run([row(60, n)], Deadline.after(5))) for n in range(16)]
+    await until(lambda: batcher.size == 16 and len(gate.batches) == 1)
+    gate.open.set()
+    assert [int(out[0][0]) for out in await asyncio.gather(*calls)] == list(range(16))
+    assert len(gate.batches) <= 3

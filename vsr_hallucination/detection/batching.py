@@ -44,7 +44,7 @@ Model = Callable[[Sequence[Row]], Sequence[Floats]]
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Callbacks for metrics, called from worker threads with a model's name; they must be quick and not raise."""
+    """Callbacks for metrics, called from worker threads with a model's name; they must be quick. What they raise is lost."""
 
     queue_size: Callable[[str, int], None] = lambda name, size: None
     batch: Callable[[str, int, int], None] = lambda name, rows, padded_tokens: None
@@ -130,7 +130,7 @@ class Batcher:
             with self._size_lock:
                 self._size -= 1
                 size = self._size
-            self._hooks.queue_size(self.name, size)
+            tell(self._hooks.queue_size, self.name, size)
 
     @property
     def size(self) -> int:
@@ -153,9 +153,9 @@ class Batcher:
                 self._size += 1
                 size = self._size
         if size is None:
-            self._hooks.dropped(self.name, "overloaded")
+            tell(self._hooks.dropped, self.name, "overloaded")
             raise DetectionError(Reason.OVERLOADED, f"{self._limit} checks are waiting for {self.name} already")
-        self._hooks.queue_size(self.name, size)
+        tell(self._hooks.queue_size, self.name, size)
 
     # The owner thread.
 
@@ -202,7 +202,7 @@ class Batcher:
             if entry.done or entry.deadline.passed or not entry.order:
                 entries.popleft()
                 if entry.order:
-                    self._hooks.dropped(self.name, "departed" if entry.done else "late")
+                    tell(self._hooks.dropped, self.name, "departed" if entry.done else "late")
                 continue
             full = False
             # An equal share for each waiting entry, whole batch for a lone one.
@@ -215,7 +215,7 @@ class Batcher:
                     full = True
                     break
                 if len(entry.order) == len(entry.rows):
-                    self._hooks.wait(self.name, time.monotonic() - entry.queued)
+                    tell(self._hooks.wait, self.name, time.monotonic() - entry.queued)
                 items.append((entry, entry.order.pop()))
                 longest, taken = grown, taken + grown
             if full:
@@ -233,7 +233,7 @@ class Batcher:
             batch = mine.get()
             if batch is None:
                 return
-            self._hooks.batch(self.name, len(batch.items), batch.padded)
+            tell(self._hooks.batch, self.name, len(batch.items), batch.padded)
             self._run_batch(batch)
 
     def _run_batch(self, batch: _Batch) -> None:
@@ -275,6 +275,14 @@ class Batcher:
             entry.loop.call_soon_threadsafe(on_loop)
         except RuntimeError:
             return  # the caller's loop is closed: nobody is left to tell
+
+
+def tell(hook: Callable[..., None], *facts: object) -> None:
+    """Calls a hook."""
+    try:
+        hook(*facts)
+    except Exception:
+        return  # a metric that fails must not end the thread that serves every check
 
 
 def _set_result(entry: _Entry) -> None:

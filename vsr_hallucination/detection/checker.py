@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from vsr_hallucination.config.schema import DetectionSettings
-from vsr_hallucination.detection.batching import NO_HOOKS, Hooks
+from vsr_hallucination.detection.batching import NO_HOOKS, Hooks, tell
 from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.pointer import EvidenceIndex
@@ -145,7 +145,7 @@ class DetectorChecker:
             admitted = self._running < self._settings.queue
             self._running += admitted
         if not admitted:
-            self._hooks.dropped("checker", "overloaded")
+            tell(self._hooks.dropped, "checker", "overloaded")
             failure = CheckFailure(Reason.OVERLOADED, f"{self._settings.queue} checks are running or waiting already")
             return CheckResult(self.identity, None, failure, time.monotonic() - started)
         try:
