@@ -13,6 +13,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from support.ext_proc import Client, connect, request_headers, response_headers
 from support.process import FilterProcess, running_filter
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 SERVING, NOT_SERVING = 1, 2
 
 
@@ -23,7 +24,7 @@ def quiet(**ours: Any) -> dict[str, Any]:
 
 async def health(client: Client) -> int:
     stub = health_pb2_grpc.HealthStub(client.channel)
-    return int((await stub.Check(health_pb2.HealthCheckRequest(), timeout=3)).status)
+    return int((await stub.Check(health_pb2.HealthCheckRequest(), timeout=20)).status)
 
 
 async def sha(filter_process: FilterProcess) -> str:
@@ -57,10 +58,11 @@ async def test_serve_reload_and_drain(tmp_path: Path) -> None:
             broken["routing"] = {"signals": {"hallucination": [{"name": "grounded"}]}}
             broken["global"] = {"model_catalog": {"modules": {"hallucination_mitigation": {
                 "detector": {"model_id": "/nonexistent/detector"}}}}}  # fmt: skip
+            broken["filter"]["fact_check"] = "always"
             before, rejected = await sha(running), running.events().count("reload_rejected")
             running.write(broken)
             running.signal(signal.SIGHUP)
-            await running.until(lambda: running.events().count("reload_rejected") > rejected)
+            await running.until(lambda: running.events().count("reload_rejected") > rejected, 200)
             assert await sha(running) == before and await running.ready()
 
             running.signal(signal.SIGTERM)
@@ -72,7 +74,7 @@ async def test_serve_reload_and_drain(tmp_path: Path) -> None:
             assert await stream.ask(response_headers(headers)) is not None  # in flight: served to its end
             assert await stream.finish() is grpc.StatusCode.OK
         assert running.process is not None
-        assert await asyncio.wait_for(running.process.wait(), 10) == 0
+        assert await asyncio.wait_for(running.process.wait(), 60) == 0
         assert running.events()[-1] == "stopped"
 
 
@@ -85,7 +87,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         await running.until(lambda: "drain_started" in running.events())
         running.signal(signal.SIGINT)
         assert running.process is not None
-        assert await asyncio.wait_for(running.process.wait(), 10) == 0
+        assert await asyncio.wait_for(running.process.wait(), 60) == 0
         assert "drain_cut_short" in running.events()
 
 
@@ -98,7 +100,7 @@ async def test_a_port_in_use_is_one_clear_line(tmp_path: Path, which: str) -> No
         taken.listen()
         await filter_process.start()
         assert filter_process.process is not None
-        assert await asyncio.wait_for(filter_process.process.wait(), 20) == 1
+        assert await asyncio.wait_for(filter_process.process.wait(), 60) == 1
     last = (tmp_path / "filter.log").read_text().splitlines()[-1]
     assert last.startswith("vsr-hallucination: filter.") and address in last and "Traceback" not in last
 
@@ -107,5 +109,5 @@ async def test_a_bad_configuration_is_exit_2(tmp_path: Path) -> None:
     filter_process = FilterProcess(tmp_path, {"filter": {"nonsense": 1}})
     await filter_process.start()
     assert filter_process.process is not None
-    assert await asyncio.wait_for(filter_process.process.wait(), 20) == 2
+    assert await asyncio.wait_for(filter_process.process.wait(), 60) == 2
     assert "nonsense" in (tmp_path / "filter.log").read_text()

@@ -11,6 +11,7 @@ from support.ext_proc import connect, request_body, request_headers, response_bo
 from support.process import running_filter
 from support.tiny_models import novelty_detector, word_gate
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 POST = [(":method", "POST"), (":path", "/v1/chat/completions")]
 OK_JSON = [(":status", "200"), ("content-type", "application/json")]
 

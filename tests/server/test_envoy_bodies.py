@@ -19,19 +19,19 @@ from support.stack import Stack, running_stack
 from vsr_hallucination.config.schema import Action, Config, DetectionSettings, FilterSettings, Limits
 from vsr_hallucination.replay.record import Lifecycle
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 LIMITS = Limits(check=4 << 20)
 FILTER = FilterSettings(limits=LIMITS, detection=DetectionSettings(deadline=2.0))
 WARNINGS = "x-vsr-response-warnings"
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
     async with running_stack(policy(filter_settings=FILTER), tmp_path_factory.mktemp("envoy")) as running:
         yield running
 
 
-@pytest_asyncio.fixture(loop_scope="module", autouse=True)
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
 async def fresh(stack: Stack) -> None:
     await stack.fresh()
     use(stack, Action.HEADER)

@@ -32,6 +32,7 @@ from vsr_hallucination.server.grpc_server import GrpcServer
 from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import Service
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 WARNINGS = "x-vsr-response-warnings"
 ANSWER = chat_response(WRONG)
 

@@ -21,20 +21,20 @@ from support.driving import EVIDENCE, QUESTION, WRONG, chat_request, delta, poli
 from support.stack import Stack, running_stack
 from vsr_hallucination.replay.record import Lifecycle, Record
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 STREAM = chat_request(EVIDENCE, stream=True)
 DONE = sse("[DONE]")
 HALF = sse(delta("Depot K7 shipped 479"))
 REST = sse(delta(" crates in May.", finish="stop"))
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def stack(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stack]:
     async with running_stack(policy(), tmp_path_factory.mktemp("envoy")) as running:
         yield running
 
 
-@pytest_asyncio.fixture(loop_scope="module", autouse=True)
+@pytest_asyncio.fixture(loop_scope="session", autouse=True)
 async def fresh(stack: Stack) -> None:
     await stack.fresh()
 

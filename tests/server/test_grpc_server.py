@@ -20,6 +20,7 @@ from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import SERVICE, Service
 from vsr_hallucination.wire.messages import Continue, Phase
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 SERVING, NOT_SERVING = 1, 2
 LIMITS = Limits(check=256 << 10)
 

@@ -21,6 +21,7 @@ from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import LARGE, Service
 from vsr_hallucination.wire.messages import Continue, Immediate, Mutation, Phase, ResponseBody
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 CONFIG = Config(filter=FilterSettings(detection=DetectionSettings(deadline=0.2)))
 HEADERS = Send(Continue(Phase.REQUEST_HEADERS))
 GATED = GateResult(True, 0.9)

@@ -32,6 +32,7 @@ from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import Service
 from vsr_hallucination.wire import ext_proc_pb2 as pb
 
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 POST = [(":method", "POST"), (":path", "/v1/chat/completions"), ("content-type", "application/json")]
 OK_JSON = [(":status", "200"), ("content-type", "application/json")]
 OK_SSE = [(":status", "200"), ("content-type", "text/event-stream")]
@@ -181,7 +182,7 @@ async def test_noise_breaks_nothing(seed: int) -> None:
             for message in rng.choices(pieces, k=5):
                 try:
                     await call.send(message)
-                except grpc.aio.AioRpcError:
+                except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
                     break  # ended meanwhile
             call.call.cancel()
         await asyncio.sleep(0.1)

@@ -44,15 +44,15 @@ class Stream:
         data = message if isinstance(message, bytes) else message.SerializeToString()
         await self.call.write(data)
 
-    async def read(self, timeout: float = 5.0) -> pb.ProcessingResponse | None:
+    async def read(self, timeout: float = 20.0) -> pb.ProcessingResponse | None:
         data = await asyncio.wait_for(self.call.read(), timeout)
         return pb.ProcessingResponse.FromString(data) if isinstance(data, bytes) else None
 
-    async def ask(self, message: pb.ProcessingRequest | bytes, timeout: float = 5.0) -> pb.ProcessingResponse | None:
+    async def ask(self, message: pb.ProcessingRequest | bytes, timeout: float = 20.0) -> pb.ProcessingResponse | None:
         await self.send(message)
         return await self.read(timeout)
 
-    async def finish(self, timeout: float = 5.0) -> grpc.StatusCode:
+    async def finish(self, timeout: float = 20.0) -> grpc.StatusCode:
         """Half-closes as Envoy does at the end, and returns how the server ended the stream."""
         await self.call.done_writing()
         return await asyncio.wait_for(self.call.code(), timeout)

@@ -64,7 +64,7 @@ class FilterProcess:
         except httpx.HTTPError:
             return None
 
-    async def until(self, condition: Callable[[], Any], seconds: float = 30.0) -> None:
+    async def until(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
         """Until ``condition`` (a plain or a coroutine function) is true; fails with the log if it ends before."""
         end = time.monotonic() + seconds
         while True:

@@ -51,17 +51,24 @@ class ModelFactory:
         self._importing = threading.Lock()
 
     def make_checker(self, key: CheckerKey) -> Checker:
-        detector, explainer, _ = key
-        if detector.backend != "endpoint" or explainer is not None:
-            self._import()
         from vsr_hallucination.detection.factory import make_checker
+        from vsr_hallucination.detection.loading import locate
 
+        detector, explainer, _ = key
+        if detector.backend != "endpoint":
+            locate(detector.model, "detector")  # a model that is not there is said before torch is imported
+            self._import()
+        if explainer is not None:
+            locate(explainer.model, "explainer")
+            self._import()
         return make_checker(*key, hooks=self._hooks())
 
     def make_gate(self, key: GateKey) -> Gate:
-        self._import()
         from vsr_hallucination.detection.factory import make_gate
+        from vsr_hallucination.detection.loading import locate
 
+        locate(key[0].model, "fact_check")
+        self._import()
         return make_gate(*key, hooks=self._hooks())
 
     def _import(self) -> None:
