@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -80,7 +81,7 @@ def test_any_text_gives_ordered_places_inside_it(answer: str, evidence: str) -> 
     assert list(found.places) == sorted(found.places)
     assert 0 <= found.share <= 1 and 0 <= found.score < 1
     spans = stretches(answer, found.places)
-    assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in pairwise(spans))
     assert novelty(evidence, "", [evidence]).count == 0
 
 
