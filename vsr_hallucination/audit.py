@@ -3,50 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from vsr_hallucination.detection.types import Candidate, Span
 from vsr_hallucination.intake import Intake
 from vsr_hallucination.observation import Finding, Observation
 from vsr_hallucination.reading import Reading
 from vsr_hallucination.release import NOT_ENFORCED
-from vsr_hallucination.replay.record import Outcome, Record, SpanDetail
+from vsr_hallucination.replay.record import Lifecycle, Outcome, Record, SpanDetail
 
 
-def opened(record: Record, intake: Intake, body: bytes | None) -> Record:
-    """The record with what is known of the request. ``body`` only where bodies are stored."""
-    model = intake.request.model if intake.request is not None else None
-    return replace(
-        record,
-        recipe=intake.recipe.name,
-        api=intake.api.name if intake.api is not None else None,
-        model=model[:256] if model is not None else None,
-        evidence=tuple((p.path, p.role, p.trust) for p in intake.grounding.passages),
-        unread_evidence=tuple((u.path, u.kind) for u in intake.grounding.unread),
-        request_body=body.decode("utf-8", "replace") if body is not None else None,
-    )
+class Draft:
+    """A record in the making: the exchange writes down what it sees, and freezes it when it is saved.
+
+    One mutable object instead of a chain of copies: most exchanges carry no rule, and their cost is counted in
+    microseconds. ``store``: whether bodies and the texts of spans are kept.
+    """
+
+    __slots__ = (
+        "completed_at", "config_sha256", "created_at", "decision", "id", "intake", "lifecycle", "outcomes",
+        "path", "recipe", "request_body", "request_id", "response_body", "status", "store", "streaming",
+    )  # fmt: skip
+
+    def __init__(self, id: str, recipe: str, config_sha256: str | None, *, store: bool) -> None:
+        self.id = id
+        self.recipe = recipe
+        self.config_sha256 = config_sha256
+        self.store = store
+        self.created_at = 0.0
+        self.completed_at: float | None = None
+        self.lifecycle = Lifecycle.IN_PROGRESS
+        self.intake: Intake | None = None
+        self.decision: str | None = None
+        self.path: str | None = None
+        self.request_id: str | None = None
+        self.status: int | None = None
+        self.streaming = False
+        self.outcomes: tuple[Outcome, ...] = ()
+        self.request_body: str | None = None
+        self.response_body: str | None = None
+
+    def open(self, intake: Intake, body: bytes | None) -> None:
+        """What is known of the request, whose body may not have been read."""
+        self.intake = intake
+        self.recipe = intake.recipe.name
+        if body is not None and self.store:
+            self.request_body = body.decode("utf-8", "replace")
+
+    def judge(self, found: Sequence[Observation], actions: Sequence[str | None], reading: Reading | None) -> None:
+        """One row a rule."""
+        texts: dict[int, str] | None = None
+        if reading is not None and self.store:
+            texts = {answer.index: answer.text for answer in reading.answers}
+            self.response_body = _stored_body(reading)
+        enforcement = NOT_ENFORCED if self.streaming else None
+        self.outcomes = tuple(
+            outcome(observation, action=action, enforcement=enforcement, answers=texts)
+            for observation, action in zip(found, actions, strict=True)
+        )
+
+    def close(self, lifecycle: Lifecycle, at: float) -> None:
+        """What was not seen whole has no outcome (row 1)."""
+        self.lifecycle, self.completed_at = lifecycle, at
+        if lifecycle is not Lifecycle.COMPLETED:
+            self.outcomes = ()
+
+    def freeze(self) -> Record:
+        """The record as it stands now."""
+        intake = self.intake
+        request = intake.request if intake is not None else None
+        model = request.model if request is not None else None
+        grounding = request.grounding if request is not None else None
+        return Record(
+            self.id,
+            self.created_at,
+            self.recipe,
+            self.lifecycle,
+            self.decision,
+            intake.api.name if intake is not None and intake.api is not None else None,
+            model[:256] if model is not None else None,
+            self.path,
+            self.request_id,
+            self.status,
+            self.streaming,
+            self.completed_at,
+            self.config_sha256,
+            self.outcomes,
+            tuple((p.path, p.role, p.trust) for p in grounding.passages) if grounding is not None else (),
+            tuple((u.path, u.kind) for u in grounding.unread) if grounding is not None else (),
+            self.request_body,
+            self.response_body,
+        )
 
 
-def outcomes(
-    record: Record,
-    observations: Sequence[Observation],
-    actions: Sequence[str | None],
-    stored: Reading | None,
-) -> Record:
-    """The record with one row a rule. ``stored``: the answers whose span texts may be kept."""
-    texts = {answer.index: answer.text for answer in stored.answers} if stored is not None else None
-    enforcement = NOT_ENFORCED if record.streaming else None
-    rows = tuple(
-        outcome(observation, action=action, enforcement=enforcement, answers=texts)
-        for observation, action in zip(observations, actions, strict=True)
-    )
-    return replace(record, outcomes=rows)
-
-
-def stored_body(reading: Reading | None) -> str | None:
+def _stored_body(reading: Reading) -> str | None:
     """The response as it is kept: the decoded body, or a stream's assembled texts."""
-    if reading is None:
-        return None
     if reading.plain:
         return reading.plain.decode("utf-8", "replace")
     return "\n".join(answer.text for answer in reading.answers) or None

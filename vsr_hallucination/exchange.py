@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from vsr_hallucination.apis.base import without_echo
-from vsr_hallucination.audit import opened, outcomes, stored_body
+from vsr_hallucination.audit import Draft
 from vsr_hallucination.config.schema import Config, Decision, DecisionSource, FactCheckMode, HallucinationRule
 from vsr_hallucination.detection.types import CheckRequest, CheckResult, GateResult, Reason
 from vsr_hallucination.enforcement import DECISION_HEADER, RECIPE_HEADER
@@ -22,7 +22,7 @@ from vsr_hallucination.observation import Observation
 from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
 from vsr_hallucination.reading import EMPTY, Head, Kind, Reading, read_body, read_head
 from vsr_hallucination.release import Label, release
-from vsr_hallucination.replay.record import Lifecycle, Record
+from vsr_hallucination.replay.record import Lifecycle
 from vsr_hallucination.stages import PHASES, TABLE, ProtocolError, Stage
 from vsr_hallucination.streaming import Tap
 from vsr_hallucination.wire.messages import (
@@ -53,7 +53,8 @@ class Exchange:
         self._metadata = metadata or {}
         self._stage = Stage.START
         self._orders: list[Order] = []
-        self._record = Record(id, 0.0, config.recipes[0].name, config_sha256=config.sha256 or None)
+        stores = config.replay.store_bodies
+        self._record = Draft(id, config.recipes[0].name, config.sha256 or None, store=stores)
         self._intake: Intake = nothing(config)
         self._gate: GateResult | None = None
         self._gate_asked = False
@@ -131,7 +132,8 @@ class Exchange:
 
     def _request_headers(self, message: RequestHeaders, at: float) -> None:
         self._take_in(take_headers(message, self._config, self._metadata))
-        self._record = replace(self._record, created_at=at, path=self._intake.path, request_id=self._intake.request_id)
+        record = self._record
+        record.created_at, record.path, record.request_id = at, self._intake.path, self._intake.request_id
         if self._config.filter.decision_source is DecisionSource.ROUTE:
             self._decision_name = self._metadata.get("x-vsr-decision")
         wanted = self._intake.wanted
@@ -139,7 +141,9 @@ class Exchange:
             self._open()
         self._stage = Stage.REQUEST if wanted else Stage.UPSTREAM
         mode = None if wanted else ModeOverride.RESPONSE_NONE
-        self._reply(Continue(Phase.REQUEST_HEADERS, Mutation(remove=self._intake.remove), mode=mode))
+        # What upstream does not compress need not be decoded.
+        remove = (*self._intake.remove, "accept-encoding") if wanted else self._intake.remove
+        self._reply(Continue(Phase.REQUEST_HEADERS, Mutation(remove=remove), mode=mode))
 
     def _request_body(self, message: RequestBody, at: float) -> None:
         self._stage = Stage.UPSTREAM
@@ -166,9 +170,8 @@ class Exchange:
 
     def _open(self, body: bytes | None = None) -> None:
         """The record begins: what is known of the request."""
-        stored = body if self._config.replay.store_bodies else None
-        self._record = opened(self._record, self._intake, stored)
-        self._orders.append(Save(self._record))
+        self._record.open(self._intake, body)
+        self._orders.append(Save(self._record.freeze()))
 
     # -- the response ----------------------------------------------------------------------------------------
 
@@ -185,12 +188,9 @@ class Exchange:
             return
         self._head = head
         self._strip = tuple(dict.fromkeys(name for name, _ in headers if name.startswith("x-vsr-")))
-        self._record = replace(
-            self._record,
-            created_at=self._record.created_at or at,
-            status=head.status,
-            streaming=head.kind is Kind.STREAM,
-        )
+        record = self._record
+        record.created_at = record.created_at or at
+        record.status, record.streaming = head.status, head.kind is Kind.STREAM
         if head.kind is Kind.FAILED:
             self._note("upstream_error", status=head.status)
             self._pass_headers(ModeOverride.RESPONSE_NONE, label=None)
@@ -222,7 +222,7 @@ class Exchange:
         else:
             self._unseen = True
             refused = settled(rules, intake, None, None) or ()
-            self._record = outcomes(self._record, refused, [None] * len(refused), None)
+            self._record.judge(refused, [None] * len(refused), None)
         self._pass_headers(mode, label=self._label, streaming=True)
 
     def _follow_upstream(self, headers: HeaderMap) -> None:
@@ -231,7 +231,7 @@ class Exchange:
         if name:
             recipe, notes = named_recipe(self._config, name)
             self._take_in(replace(self._intake, recipe=recipe, notes=notes))
-            self._record = replace(self._record, recipe=recipe.name)
+            self._record.open(self._intake, None)
         self._decision_name = headers.get(DECISION_HEADER) or None
         self._ask_gate()
 
@@ -356,7 +356,7 @@ class Exchange:
         elif source is not DecisionSource.UPSTREAM:
             self._decision = decision_by_rules(self._intake, self._gate)
         if self._decision is not None:
-            self._record = replace(self._record, decision=self._decision.name)
+            self._record.decision = self._decision.name
         return self._decision
 
     # -- the verdict -----------------------------------------------------------------------------------------
@@ -378,8 +378,7 @@ class Exchange:
             )
             self._pending, self._stage = None, Stage.PASSING
             self._reply(reply)
-        stored = reading if self._config.replay.store_bodies else None
-        self._record = replace(outcomes(self._record, found, actions, stored), response_body=stored_body(stored))
+        self._record.judge(found, actions, reading)
         if not self._unseen:
             self._save(at, lifecycle)
 
@@ -402,10 +401,8 @@ class Exchange:
         if self._finished:
             return
         self._finished = True
-        if lifecycle is not Lifecycle.COMPLETED:  # rows 1: what was not seen whole has no outcome
-            self._record = replace(self._record, outcomes=())
-        self._record = replace(self._record, lifecycle=lifecycle, completed_at=at)
-        self._orders.append(Save(self._record))
+        self._record.close(lifecycle, at)
+        self._orders.append(Save(self._record.freeze()))
 
     def _reply(self, reply: Reply) -> None:
         self._orders.append(Send(reply))

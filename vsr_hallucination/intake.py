@@ -58,6 +58,9 @@ def take_headers(message: RequestHeaders, config: Config, metadata: Mapping[str,
         config.filter.allow_debug and (headers.get(DEBUG_HEADER) or "").strip().lower() == "true"
     )  # the only x-vsr header a client may set
     recipe, notes = _first_recipe(config, metadata)
+    wanted = _wants_bodies(config, recipe)
+    keep = DEBUG_HEADER if config.filter.allow_debug else ""
+    remove = [name for name, _ in headers if name.startswith("x-vsr-") and name != keep]
     intake = Intake(
         recipe,
         api_for_path(path) if method == "POST" else None,
@@ -65,21 +68,15 @@ def take_headers(message: RequestHeaders, config: Config, metadata: Mapping[str,
         path,
         _bounded(headers.get("x-request-id")),
         debug,
-        _wants_bodies(config, recipe),
+        wanted,
+        remove=tuple(dict.fromkeys(remove)),
         notes=notes,
     )
-    intake = _refuse_early(intake, message, config.filter.limits.check)
-    keep = {DEBUG_HEADER} if config.filter.allow_debug else set()
-    remove = [name for name, _ in headers if name.startswith("x-vsr-") and name not in keep]
-    if intake.wanted:
-        remove.append("accept-encoding")  # what upstream does not compress need not be decoded
-    return replace(intake, remove=tuple(dict.fromkeys(remove)))
+    return _refuse_early(intake, message, config.filter.limits.check) if wanted else intake
 
 
 def _refuse_early(intake: Intake, message: RequestHeaders, limit: int) -> Intake:
     """Row 3 from the headers alone."""
-    if not intake.wanted:
-        return intake
     if intake.api is None:
         note = Note("unknown_api", {"path": intake.path, "method": intake.method})
         return replace(intake, wanted=False, refused=Reason.UNKNOWN_API, notes=(*intake.notes, note))
