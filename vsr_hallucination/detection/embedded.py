@@ -16,6 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from vsr_hallucination.detection.sentence_score import SentenceModel
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
@@ -48,7 +50,8 @@ class ModelMetadata:
     ``novelty_token_type``: token type of answer tokens whose word the evidence lacks; None = plain pair
     encoding. ``max_length``: tokens of a whole pair. ``max_answer``, ``max_question``: tokens of the answer
     piece and of the question within it. ``temperature`` divides logits before the softmax. ``thresholds``
-    are the calibrated numbers by name. Empty ``scripts`` / ``languages`` = unknown, not none.
+    are the calibrated numbers by name. ``sentence``: how the detector's tokens are judged by sentence; None =
+    each token for itself. Empty ``scripts`` / ``languages`` = unknown, not none.
     """
 
     kind: Kind
@@ -61,6 +64,7 @@ class ModelMetadata:
     scripts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     labels: tuple[tuple[int, str], ...] = ()
+    sentence: SentenceModel | None = None
 
     def threshold(self, name: str, default: float) -> float:
         """The calibrated number of that name, or ``default``."""
@@ -116,8 +120,9 @@ def read_metadata(directory: Path, kind: Kind) -> ModelMetadata:
             scripts=tuple(str(s) for s in raw.get("scripts", ())),
             languages=tuple(str(s) for s in raw.get("languages", ())),
             labels=labels or _labels(raw.get("labels")),
+            sentence=SentenceModel.from_json(raw["sentence"]) if raw.get("sentence") else None,
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         raise ModelDirectoryError(directory, f"{METADATA} is malformed ({error})", remedy) from error
 
 

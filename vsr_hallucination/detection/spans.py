@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +49,7 @@ def mark(
     answer: str,
     starts: Sequence[int],
     ends: Sequence[int],
-    probabilities: npt.NDArray[np.float32],
+    probabilities: npt.NDArray[np.floating[Any]],
     limits: SpanLimits,
 ) -> Marked:
     """Spans of an answer. ``probabilities[i]`` is that of token i, whose text is ``answer[starts[i]:ends[i]]``."""

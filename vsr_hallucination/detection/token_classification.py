@@ -1,7 +1,8 @@
 """The in-process detector: a token classifier over (question + evidence window, answer piece).
 
 Any encoder for token classification serves (LettuceDetect, HaluGate); a directory with our ``vsr.json`` is also told
-which answer words occur nowhere in the evidence (``encoding.EvidenceWords``).
+which answer words occur nowhere in the evidence (``encoding.EvidenceWords``). Its tokens become spans by ``spans.mark``
+or, where the directory holds a sentence model (``sentence_score``), by ``sentence_spans.mark_sentences``.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.checker import Found, Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.embedded import ModelMetadata
-from vsr_hallucination.detection.encoding import EvidenceWords, premise_text, token_types
-from vsr_hallucination.detection.language import unreadable
+from vsr_hallucination.detection.encoding import EvidenceWords, Word, premise_text, token_types
+from vsr_hallucination.detection.language import evidence_unreadable, unreadable
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder, Tokens
 from vsr_hallucination.detection.pointer import pieces_of
-from vsr_hallucination.detection.spans import SpanLimits, mark
-from vsr_hallucination.detection.types import CheckFailure, DetectorIdentity, Reason
+from vsr_hallucination.detection.sentence_features import TokenProbabilities, describe
+from vsr_hallucination.detection.sentence_score import SentenceModel
+from vsr_hallucination.detection.sentence_spans import mark_sentences
+from vsr_hallucination.detection.spans import Marked, SpanLimits, mark
+from vsr_hallucination.detection.types import Candidate, CheckFailure, Coverage, DetectorIdentity, Reason
 from vsr_hallucination.detection.windows import Plan, plan
 
 _QUESTION_SHARE = 6  # of the input, where the model's metadata names no limit
@@ -32,9 +36,21 @@ _ANSWER_SHARE = 3
 class _Encoded:
     tokens: Tokens
     plan: Plan
+    words: tuple[Word, ...]
     rows: tuple[Row, ...]
     question: int
     unreadable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the model saw in one answer, windows united; only tokens up to the first unread one."""
+
+    tokens: TokenProbabilities
+    words: tuple[Word, ...]
+    coverage: Coverage
+    failure: CheckFailure | None
+    unreadable: bool  # in a language the model does not know
 
 
 class TokenClassification:
@@ -51,6 +67,7 @@ class TokenClassification:
         labels: int,
         limits: SpanLimits,
         max_windows: int,
+        sentence: SentenceModel | None = None,
     ) -> None:
         self.identity = identity
         self.limits = limits
@@ -60,20 +77,26 @@ class TokenClassification:
         self._supported = list(supported)
         self._labels = labels
         self._max_windows = max_windows
+        self._sentence = sentence
         self._max_question = metadata.max_question or max(8, encoder.max_length // _QUESTION_SHARE)
         self._max_answer = metadata.max_answer or max(16, encoder.max_length // _ANSWER_SHARE)
 
     async def detect(self, work: Work) -> Found:
         """Spans of one answer. Raises DetectionError where the model gave no verdict."""
+        reading = await self.read(work)
+        return await work.in_thread(lambda: self._found(work.prepared, reading, work.deadline))
+
+    async def read(self, work: Work) -> Reading:
+        """Token probabilities of one answer, before any rule. Raises DetectionError where the model gave none."""
         encoded = await work.in_thread(lambda: self._encode(work.prepared, work.deadline))
         outputs = await self._batcher.run(encoded.rows, work.deadline)
-        return await work.in_thread(lambda: self._decode(work.prepared, encoded, outputs))
+        return await work.in_thread(lambda: self._united(encoded, outputs))
 
     async def probe(self, deadline: Deadline) -> None:
         """Runs a real, small check through queue and model; raises DetectionError if it does not answer."""
         small = Prepared.small()
         encoded = self._encode(small, deadline)
-        self._decode(small, encoded, await self._batcher.run(encoded.rows, deadline))
+        self._found(small, self._united(encoded, await self._batcher.run(encoded.rows, deadline)), deadline)
 
     async def aclose(self) -> None:
         self._batcher.close(timeout=0.5)
@@ -95,7 +118,9 @@ class TokenClassification:
             max_windows=self._max_windows,
             alive=alive,
         )
-        types = self._types(prepared, tokens, deadline)
+        words = self._words(prepared, deadline)
+        novel = encoder.novelty_type
+        types = None if novel is None else token_types(tokens.offsets(), words, novel)
         rows = []
         for number, low, high in made.reads:
             piece = made.pieces[number]
@@ -106,13 +131,16 @@ class TokenClassification:
                     None if types is None else types[piece.first : piece.last],
                 )
             )
-        foreign = unreadable(answer, tokens.ids, self._metadata.scripts, encoder.unknown_id)
-        return _Encoded(tokens, made, tuple(rows), len(question), foreign)
+        scripts = self._metadata.scripts
+        foreign = unreadable(answer, tokens.ids, scripts, encoder.unknown_id) or evidence_unreadable(
+            [passage.text for passage in prepared.index.grounding.passages], scripts
+        )
+        return _Encoded(tokens, made, words, tuple(rows), len(question), foreign)
 
-    def _types(self, prepared: Prepared, tokens: Tokens, deadline: Deadline) -> list[int] | None:
-        novel = self._encoder.novelty_type
-        if novel is None:
-            return None
+    def _words(self, prepared: Prepared, deadline: Deadline) -> tuple[Word, ...]:
+        """The answer's words with their novelty; none where neither the model nor its sentence model asks."""
+        if self._encoder.novelty_type is None and self._sentence is None:
+            return ()
 
         def texts() -> Iterator[str]:
             for text in (prepared.question, *(passage.text for passage in prepared.index.grounding.passages)):
@@ -120,10 +148,9 @@ class TokenClassification:
                     deadline.check()
                     yield text[low:high]
 
-        words = EvidenceWords.from_texts(texts())
-        return token_types(tokens.offsets(), words.words(prepared.answer), novel)
+        return EvidenceWords.from_texts(texts()).words(prepared.answer)
 
-    def _decode(self, prepared: Prepared, encoded: _Encoded, outputs: Sequence[Floats]) -> Found:
+    def _united(self, encoded: _Encoded, outputs: Sequence[Floats]) -> Reading:
         made, tokens = encoded.plan, encoded.tokens
         # The minimum over windows: supported where any window supports it.
         unsupported = np.full(len(tokens), np.inf, dtype=np.float32)
@@ -135,8 +162,6 @@ class TokenClassification:
             chance = 1.0 - found[owned][:, self._supported].sum(axis=1)
             own = unsupported[piece.own_first : piece.own_last]
             np.minimum(own, np.clip(chance, 0.0, 1.0), out=own)
-        read = int(np.argmax(np.isinf(unsupported))) if bool(np.isinf(unsupported).any()) else len(tokens)
-        marked = mark(prepared.answer, tokens.starts[:read], tokens.ends[:read], unsupported[:read], self.limits)
         failure = None
         if made.coverage.answer < 1:
             failure = CheckFailure(
@@ -148,4 +173,32 @@ class TokenClassification:
             )
         elif not len(tokens):
             raise DetectionError(Reason.DETECTOR_FAILED, "the tokenizer found no token in the answer")
-        return Found(marked, made.coverage, failure)
+        read = int(np.argmax(np.isinf(unsupported))) if bool(np.isinf(unsupported).any()) else len(tokens)
+        seen = TokenProbabilities(
+            np.array(tokens.starts[:read], dtype=np.int64),
+            np.array(tokens.ends[:read], dtype=np.int64),
+            unsupported[:read].astype(np.float64),
+        )
+        return Reading(seen, encoded.words, made.coverage, failure, encoded.unreadable)
+
+    def _found(self, prepared: Prepared, reading: Reading, deadline: Deadline) -> Found:
+        marked = self._marked(prepared, reading, deadline)
+        if reading.unreadable:
+            return Found(_demoted(marked), Coverage(0.0, reading.coverage.grounding), reading.failure)
+        return Found(marked, reading.coverage, reading.failure)
+
+    def _marked(self, prepared: Prepared, reading: Reading, deadline: Deadline) -> Marked:
+        seen, answer = reading.tokens, prepared.answer
+        if self._sentence is None:
+            return mark(answer, seen.starts.tolist(), seen.ends.tolist(), seen.values, self.limits)
+        flagged = [(value.start, value.end) for value in prepared.values.flagged]
+        described = describe(answer, prepared.question, prepared.index, reading.words, seen, flagged, deadline.check)
+        scores, rule = self._sentence.score(described), self._sentence.rule
+        return mark_sentences(answer, described, scores, seen, reading.words, flagged, rule, self.limits)
+
+
+def _demoted(marked: Marked) -> Marked:
+    """What a model marks in a text it cannot read is noise: kept for the record, without effect."""
+    noise = tuple(Candidate(s.start, s.end, s.confidence, "unsupported_language") for s in marked.spans)
+    candidates = tuple(sorted((*marked.candidates, *noise), key=lambda found: found.start))
+    return Marked((), candidates, marked.unsupported_score)
