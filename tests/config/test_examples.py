@@ -15,7 +15,7 @@ from vsr_hallucination.routing.decisions import select
 from vsr_hallucination.routing.signals import request_signals
 
 DEMO = resources.files("vsr_hallucination").joinpath("examples/demo.yaml").read_text(encoding="utf-8")
-MINIMAL = (Path(__file__).parents[2] / "examples" / "minimal.yaml").read_text(encoding="utf-8")
+MINIMAL = (Path(__file__).parents[2] / "vsr_hallucination/examples/minimal.yaml").read_text(encoding="utf-8")
 FAILED = GateResult(False, None, CheckFailure(Reason.FACT_CHECK_FAILED))
 
 
