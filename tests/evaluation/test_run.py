@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from support.eval_runs import Run
@@ -181,10 +183,47 @@ def test_the_limit_on_requests_holds_for_retries_and_judges(
     run_eval: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SlidingWindow.__init__.__kwdefaults__, "window", 1.0)
+    left = recorded_departures(monkeypatch)
     rows = [(f"i{n}", f"Q{n}?", "x", 0) for n in range(8)]
-    with running_models(lambda asked: says("YES" if asked.t is None else "x")) as server:
-        ran = run_eval(server.url, rows, "--judge", "llm", "--rpm-limit", "6")
-        arrivals = [asked.at for asked in server.asked]
+    busy = error(503, headers=[("retry-after", "0")])
+    script = in_turn(busy, says("x"))
+    with running_models(lambda asked: says("YES") if asked.t is None else script(asked)) as server:
+        ran = run_eval(server.url, rows, "--judge", "llm", "--rpm-limit", "8")
+        assert len(server.asked) == len(left) == 24
     assert ran.code == 0
-    assert len(arrivals) == 16
-    assert all(sum(start <= at < start + 1.0 for at in arrivals) <= 6 for start in arrivals)
+    assert all(sum(start <= at < start + 1.0 for at in left) <= 8 for start in left)
+
+
+def recorded_departures(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """When each request was let go: what a loaded test machine does to arrivals is not the limiter's."""
+    left: list[float] = []
+    acquire = SlidingWindow.acquire
+
+    async def recorded(self: SlidingWindow) -> None:
+        await acquire(self)
+        left.append(time.monotonic())
+
+    monkeypatch.setattr(SlidingWindow, "acquire", recorded)
+    return left
+
+
+def test_a_run_of_300_items_keeps_its_limits(
+    run_eval: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The small sister of the soak run (tests/soak): 900 requests, 64 at once, at most 150 in half a second."""
+    window, limit = 0.5, 150
+    monkeypatch.setitem(SlidingWindow.__init__.__kwdefaults__, "window", window)
+    monkeypatch.setitem(SlidingWindow.__init__.__kwdefaults__, "margin", 0.1)
+    left = recorded_departures(monkeypatch)
+    rows = [(f"i{n}", f"Q{n}?", "x", 0) for n in range(300)]
+    with running_models(lambda asked: says("x")) as server:
+        begun = time.monotonic()
+        ran = run_eval(
+            server.url, rows, "--concurrency", "64", "--rpm-limit", str(limit), thresholds=("0.5", "0.75", "0.9")
+        )
+        took = time.monotonic() - begun
+        assert len(server.asked) == 900
+        assert server.most_at_once <= 64
+    assert ran.code == 0 and len(ran.rows) == 900
+    assert all(sum(start <= at < start + window for at in left[n : n + 400]) <= limit for n, start in enumerate(left))
+    assert took >= (900 / limit - 1) * window  # how much longer is a matter of the machine: the soak run is strict

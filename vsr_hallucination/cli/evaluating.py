@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from vsr_hallucination.cli import measuring
+from vsr_hallucination.cli import measuring, rejudging
 
 _NOTES = """\
 exit status: 0 complete, 2 usage, 3 some outcomes are not known (never counted as IDK), 130 interrupted: what was
@@ -26,6 +26,7 @@ def add(group: Any) -> None:
     _model(measures)
     _mmlu(measures)
     measuring.add(measures)
+    rejudging.add(measures)
 
 
 def _add(measures: Any, name: str, summary: str) -> argparse.ArgumentParser:

@@ -25,7 +25,14 @@ from vsr_hallucination.detection.deadline import DetectionError
 from vsr_hallucination.detection.factory import ModelError, make_checker, make_explainer, make_gate
 from vsr_hallucination.detection.thresholds import DETECTOR_THRESHOLD
 from vsr_hallucination.detection.types import Checker, DetectorIdentity, Grounding, Reason
-from vsr_hallucination.evaluation import artifacts, detector_metrics, detector_plots, detector_report, plots
+from vsr_hallucination.evaluation import (
+    artifacts,
+    detector_metrics,
+    detector_plots,
+    detector_report,
+    detector_selection,
+    plots,
+)
 from vsr_hallucination.evaluation import explainer as nli
 from vsr_hallucination.evaluation import fact_check as gates
 from vsr_hallucination.evaluation import rows as rows_of
@@ -88,8 +95,15 @@ def detector(args: argparse.Namespace) -> int:
         "pairs_within": args.pairs_within,
     }
     found = {"run": _run(args, setup, facts, notes), **found}
+    found["selection"] = detector_selection.figures(cases, risk=args.risk, confidence=args.confidence)
+    chosen = found["selection"]["chosen"]
     pictures = detector_plots.draw(cases, out, identity.name)
-    _finish(out, found, detector_report.report(found, pictures), detector_report.headline(found))
+    curve = detector_selection.draw(cases, out, chosen)
+    report = detector_report.report(found, pictures) + "\n" + detector_selection.section(found["selection"], curve)
+    _finish(out, found, report, detector_report.headline(found))
+    if chosen is not None:
+        artifacts.write_text(out / detector_selection.SNIPPET, chosen["snippet"])
+        print(detector_selection.verdict(chosen))
     return INCOMPLETE if _BROKEN & found["unavailable"]["by_reason"].keys() else 0
 
 
@@ -208,7 +222,8 @@ def _folder(args: argparse.Namespace) -> Path:
     out = Path(args.out)
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name in (METRICS, REPORT, PREDICTIONS):  # of an earlier run: figures never stand beside other predictions
+        # Of an earlier run: figures never stand beside other predictions.
+        for name in (METRICS, REPORT, PREDICTIONS, detector_selection.SNIPPET):
             (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise Failure(f"--out {out}: {error.strerror or error}") from error

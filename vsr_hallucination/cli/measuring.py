@@ -29,6 +29,21 @@ def _detector(measures: Any) -> None:
         type=_share,
         help="only pairs of a clean and a faulty answer whose lengths differ by at most this share, such as 0.2",
     )
+    command.add_argument(
+        "--risk",
+        metavar="SHARE",
+        type=_open_share,
+        help="choose the threshold at which at most this share of the released answers is unsupported, such as 0.05",
+    )
+    command.add_argument(
+        "--confidence", metavar="SHARE", type=_open_share, default=0.95, help="with this confidence (default: 0.95)"
+    )
+    command.add_argument(
+        "--compare",
+        metavar=("A", "B"),
+        nargs=2,
+        help="two of what --backend takes, or folders of earlier measurements: which is better on these rows",
+    )
     command.set_defaults(run=_run_detector)
 
 
@@ -71,6 +86,10 @@ def _shared(command: argparse.ArgumentParser, backends: str) -> None:
 
 
 def _run_detector(args: argparse.Namespace) -> int:
+    if args.compare is not None:
+        from vsr_hallucination.cli.comparing import run
+
+        return run(args)
     from vsr_hallucination.cli.measures import detector
 
     return detector(args)
@@ -96,6 +115,10 @@ def _count(text: str) -> int:
 
 def _share(text: str) -> float:
     return _number(text, 0.0, 1.0, "a share between 0 and 1")
+
+
+def _open_share(text: str) -> float:
+    return _number(text, 1e-6, 1 - 1e-6, "a share between 0 and 1, both excluded")
 
 
 def _seconds(text: str) -> float:

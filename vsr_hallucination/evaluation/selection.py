@@ -190,13 +190,14 @@ def _shown(released: int, faults: int, risk: float, level: float) -> bool:
 
 def _nearest(rows: Releases, thresholds: Sequence[float], confidence: float) -> Release | None:
     """The threshold whose risk has the lowest upper bound (Wilson's: quick); None if nothing is ever released."""
-
-    def upper(point: Release) -> float:
-        interval = statistics.wilson(point.faulty, point.released, confidence)
-        return 1.0 if interval is None else interval[1]
-
-    points = {point.released: point for point in map(rows.at, thresholds) if point.released}
-    return min(points.values(), key=upper, default=None)
+    counts = np.asarray(rows.counts(thresholds), np.float64)
+    n = np.maximum(counts[:, 0], 1)
+    share = counts[:, 1] / n
+    z = statistics.z_of(confidence)
+    spread = np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    upper = (share + z * z / (2 * n) + z * spread) / (1 + z * z / n)
+    best = int(np.where(counts[:, 0] > 0, upper, np.inf).argmin())
+    return rows.at(thresholds[best]) if counts[best, 0] else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +235,22 @@ def release_aurc(scores: ArrayLike, faulty: ArrayLike) -> float | None:
     return _release_aurc(np.asarray(scores, np.float64), np.asarray(faulty, np.float64))
 
 
+def f1(flagged: statistics.Floats, faulty: statistics.Floats) -> float | None:
+    """F1 of 0/1 decisions; None where nothing is flagged and nothing is faulty."""
+    total = float(flagged.sum() + faulty.sum())
+    return 2 * float((flagged * faulty).sum()) / total if total else None
+
+
 def compare(
-    first: ArrayLike, second: ArrayLike, faulty: ArrayLike, *, draws: int = 1000, seed: int = 1234
+    first: ArrayLike,
+    second: ArrayLike,
+    faulty: ArrayLike,
+    *,
+    flagged: tuple[ArrayLike, ArrayLike] | None = None,
+    draws: int = 1000,
+    seed: int = 1234,
 ) -> tuple[Difference, ...]:
-    """Two detectors' scores on the same rows, figure by figure."""
-    a, b, labels = (np.asarray(x, np.float64) for x in (first, second, faulty))
+    """Two detectors on the same rows, figure by figure: their scores and, if given, the decisions each made."""
     figures: tuple[tuple[str, statistics.Statistic], ...] = (
         ("auroc", auroc),
         ("average_precision", average_precision),
@@ -246,15 +258,24 @@ def compare(
         ("brier", statistics.brier),
         ("calibration_error", statistics.calibration_error),
     )
-    return tuple(
-        Difference(
-            name,
-            figure(a, labels),
-            figure(b, labels),
-            statistics.paired_bootstrap(a, b, labels, figure, draws=draws, seed=seed),
-        )
-        for name, figure in figures
-    )
+    found = [_difference(name, figure, first, second, faulty, draws, seed) for name, figure in figures]
+    if flagged is not None:
+        found.append(_difference("f1_as_shipped", f1, *flagged, faulty, draws, seed))
+    return tuple(found)
+
+
+def _difference(
+    name: str,
+    figure: statistics.Statistic,
+    first: ArrayLike,
+    second: ArrayLike,
+    faulty: ArrayLike,
+    draws: int,
+    seed: int,
+) -> Difference:
+    a, b, labels = (np.asarray(x, np.float64) for x in (first, second, faulty))
+    interval = statistics.paired_bootstrap(a, b, labels, figure, draws=draws, seed=seed)
+    return Difference(name, figure(a, labels), figure(b, labels), interval)
 
 
 def snippet(selected: Selected) -> str:
