@@ -154,7 +154,7 @@ def test_limit_pairs_and_a_warning_where_length_tells(measure: Measure) -> None:
     ran = measure("detector", rows, "--backend", "lexical", "--pairs-within", "0.2", "--limit", "4")
     assert [line["id"] for line in ran.predictions] == ["1-r", "1-h", "3-r", "3-h"]
     assert ran.metrics["baselines"]["answer_length"]["auroc"] == 0.5
-    assert "6 of 12 rows form pairs" in ran.report
+    assert "6 of 12 rows form pairs" in ran.report and "Only the first 4 of 6 rows" in ran.report
 
 
 @pytest.mark.parametrize("rows", [ROWS[:1], ROWS[1:2], ROWS[4:5], ROWS[5:6]])

@@ -68,7 +68,7 @@ def detector(args: argparse.Namespace) -> int:
             f"{len(rows)} of {all_rows} rows form pairs of a clean and a faulty answer whose lengths differ by at most "
             f"{args.pairs_within:.0%}; the others were left out."
         )
-    rows = _limited(args, rows, "rows with an answer to judge")
+    rows = _limited(args, rows, "rows with an answer to judge", notes)
     out = _folder(args)
 
     async def run() -> tuple[DetectorIdentity, list[detector_metrics.Case], float]:
@@ -115,7 +115,7 @@ def explainer(args: argparse.Namespace) -> int:
     rows = nli.nli_rows(given)
     left = len(given) - len(rows)
     notes = [f"{left} rows without premise, hypothesis or NLI label were left out."] if left else []
-    rows = _limited(args, rows, "rows with a premise, a hypothesis and an NLI label")
+    rows = _limited(args, rows, "rows with a premise, a hypothesis and an NLI label", notes)
     out = _folder(args)
     unfiltered = replace(setup.recipe.detector, enable_nli_filtering=False)
 
@@ -149,7 +149,8 @@ def fact_check(args: argparse.Namespace) -> int:
     setup = _setup(args)
     settings = setup.recipe.fact_check if setup.model is None else replace(setup.recipe.fact_check, model=setup.model)
     rows, noisy = gates.prompt_rows(_read(args))
-    rows = _limited(args, rows, "labelled prompts (task `prompt`)")
+    notes = [f"{noisy} rows marked noisy were dropped."] if noisy else []
+    rows = _limited(args, rows, "labelled prompts (task `prompt`)", notes)
     out = _folder(args)
 
     async def run() -> tuple[list[gates.Gated], float]:
@@ -162,7 +163,6 @@ def fact_check(args: argparse.Namespace) -> int:
             await gate.aclose()
 
     gated, wall = asyncio.run(run())
-    notes = [f"{noisy} rows marked noisy were dropped."] if noisy else []
     figures = gates.metrics(gated, wall=wall, concurrency=args.concurrency)
     found = {"run": _run(args, setup, {"fact_check": settings.model}, notes), **figures}
     judged = [one for one in gated if one.score is not None]
@@ -212,9 +212,11 @@ def _read(args: argparse.Namespace) -> list[Row]:
         raise Failure(str(error)) from error
 
 
-def _limited(args: argparse.Namespace, rows: list[Row], what: str) -> list[Row]:
+def _limited(args: argparse.Namespace, rows: list[Row], what: str, notes: list[str]) -> list[Row]:
     if not rows:
         raise Failure(f"{args.data}: there are no {what}")
+    if args.limit is not None and args.limit < len(rows):
+        notes.append(f"Only the first {args.limit} of {len(rows)} rows: misleading if the file is sorted by class.")
     return rows[: args.limit]
 
 

@@ -45,7 +45,9 @@ def precision_recall(
     rivals = [case.lexical_score for case in judged]
     for values, color, label in ((rivals, _RIVAL, "word counter"), (scores, _INK, name)):
         precision, recall = statistics.precision_recall(values, gold)
-        ax.step(recall, precision, where="post", color=color, label=_text(label))
+        # A cut's precision holds for the recall it gained, as average precision sums it.
+        x, y = np.concatenate(([0.0], recall)), np.concatenate((precision[:1], precision))
+        ax.step(x, y, where="pre", color=color, label=_text(label))
     hit = sum(bool(case.gold and case.flagged) for case in judged)
     flagged = sum(bool(case.flagged) for case in judged)
     if flagged and sum(gold):
