@@ -28,27 +28,50 @@ class Clock:
         await asyncio.sleep(0)
 
 
-async def test_no_window_of_a_minute_holds_more_than_the_limit() -> None:
+@pytest.mark.parametrize("way", [0.0, 0.5, 4.0])
+async def test_no_window_of_a_minute_holds_more_arrivals_than_the_limit(way: float) -> None:
+    """Requests take up to ``way`` seconds to arrive, the first ones longest: the server's count is what matters."""
     clock = Clock()
     window = SlidingWindow(10, now=clock.now, sleep=clock.sleep)
-    left: list[float] = []
+    arrivals: list[float] = []
 
     async def depart(n: int) -> None:
-        await window.acquire()
-        left.append(clock.time)
-        clock.time += 0.01 * (n % 3)
+        departed = await window.acquire()
+        arrivals.append(clock.time + (way if n < 10 else 0.0))
+        clock.time = max(clock.time, arrivals[-1])
+        window.release(departed)
 
     await asyncio.gather(*(depart(n) for n in range(95)))
-    assert len(left) == 95
-    assert all(sum(start <= t < start + 60 for t in left) <= 10 for start in left)
-    assert left[-1] < 9 * 60 * 1.1  # ten in the first moment, then ten a minute
+    assert len(arrivals) == 95
+    assert all(sum(start <= t < start + 60 for t in arrivals) <= 10 for start in arrivals)
+    assert max(arrivals) < 9 * 60 * 1.1  # ten in the first moment, then ten a minute
+
+
+async def test_an_answer_that_takes_long_costs_little() -> None:
+    clock = Clock()
+    window = SlidingWindow(1, now=clock.now, sleep=clock.sleep)
+    departed = await window.acquire()
+    clock.time += 50  # it had arrived after five seconds at the latest
+    window.release(departed)
+    assert await window.acquire() == 65
+
+
+async def test_with_all_under_way_the_next_waits_for_an_answer() -> None:
+    clock = Clock()
+    window = SlidingWindow(1, now=clock.now, sleep=clock.sleep)
+    first = await window.acquire()
+    second = asyncio.ensure_future(window.acquire())
+    await asyncio.sleep(0.01)
+    assert not second.done()
+    window.release(first)
+    assert await second == 60
 
 
 async def test_no_limit_never_waits() -> None:
     clock = Clock()
     window = SlidingWindow(None, now=clock.now, sleep=clock.sleep)
     for _ in range(1000):
-        await window.acquire()
+        window.release(await window.acquire())
     assert clock.slept == []
     with pytest.raises(ValueError, match="nothing through"):
         SlidingWindow(0)

@@ -47,7 +47,7 @@ async def ask_with_retries(
     """
     attempt = 0
     while True:
-        await window.acquire()
+        departed = await window.acquire()
         attempt += 1
         try:
             return await provider.complete(ask), attempt
@@ -56,6 +56,8 @@ async def ask_with_retries(
                 error.attempts = attempt
                 raise
             advised = error.retry_after
+        finally:
+            window.release(departed)
         wait = backoff(attempt, retries.dice) if advised is None else min(LONGEST_WAIT, advised)
         await retries.sleep(wait)
 
