@@ -45,6 +45,8 @@ def precision_recall(
     rivals = [case.lexical_score for case in judged]
     for values, color, label in ((rivals, _RIVAL, "word counter"), (scores, _INK, name)):
         precision, recall = statistics.precision_recall(values, gold)
+        if not len(recall):  # no faulty answer: there is no curve
+            continue
         # A cut's precision holds for the recall it gained, as average precision sums it.
         x, y = np.concatenate(([0.0], recall)), np.concatenate((precision[:1], precision))
         ax.step(x, y, where="pre", color=color, label=_text(label))
