@@ -66,6 +66,12 @@ def test_unicode_forms(text: str) -> None:
         "I don't know. The library has no such method.",
         "The library has no such method.\n\nIDK",
         "IDK - the question names no year",
+        "I don't know who built the bridge.",
+        "I’m not sure which year it was.",
+        "I cannot answer this question without more information.",
+        "I am unable to determine the return value.",
+        "I do not have enough information to answer.",
+        "我不知道是谁写的。",
     ],
 )
 def test_an_abstention_with_its_reason(text: str) -> None:
@@ -75,7 +81,9 @@ def test_an_abstention_with_its_reason(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "   ", "42", "I don't know. Maybe 42.", "I don't know, but 42", "IDK Rally", "The Unknown", "No", "不知道火星",
-     "I don't know. It is probably Paris.", "不知道。也许是巴黎。"],
+     "I don't know. It is probably Paris.", "不知道。也许是巴黎。", "I'm not sure, it could be Paris",
+     "I think it is Paris",
+     "I don't know for certain, but probably 42", "I know", "我不知道，但可能是巴黎", "unknown soldier"],
 )  # fmt: skip
 def test_answers_and_nothing_are_no_abstentions(text: str) -> None:
     assert not is_abstention(text)

@@ -46,6 +46,20 @@ _VENTURES = re.compile(
     r"\b(?:but|maybe|perhaps|probably|possibly|likely|guess|however|would say|might be|could be|answer is|it is|its)\b"
     r"|[但可也][是能许]|也许|大概|猜|应该是|答案[是为：:]"
 )
+# "I don't know who built it", "I cannot answer this without the year", "我不知道是谁": a phrase and what it is about.
+_OPENING = re.compile(
+    r"(?:i|we) (?:really |honestly |actually |simply )?(?:dont|do not) (?:really |actually )?"
+    r"(?:know|have (?:enough|sufficient|any) (?:information|knowledge|confidence|data))\b"
+    r"|(?:i|we) (?:cannot|cant|can not|am unable to|are unable to|am not able to|are not able to) "
+    r"(?:answer|determine|tell|say|be (?:sure|certain|confident)|know|verify|confirm)\b"
+    r"|(?:im|i am|we are) (?:unable to|not able to) (?:answer|determine|tell|say|know|verify|confirm)\b"
+    r"|(?:im|i am) (?:not (?:sure|certain|confident|aware)|unsure|uncertain)\b|i have no idea\b"
+    r"|我(?:也|真的|不太)?(?:不知道|无法回答|無法回答|不确定|不確定|不清楚|无法确定|無法確定)"
+)
+_HEDGE = re.compile(
+    r"\b(?:but|maybe|perhaps|probably|possibly|likely|guess|however|though|would say|might be|could be|think)\b"
+    r"|[但可也][是能许]|也许|大概|猜|应该是"
+)
 _SENTENCE = re.compile(r"(?<=[.!?。！？…])\s*|\n+|\s+[-–—]+\s+|[;；]\s*")
 _LONGEST = 64_000  # characters looked at: replies are capped far below
 
@@ -77,7 +91,10 @@ def is_abstention(reply: str, gold: str = "") -> bool:
 
 
 def _is_phrase(text: str) -> bool:
-    return text in _PHRASES or _bare(text) in _PHRASES
+    bare = _bare(text)
+    if text in _PHRASES or bare in _PHRASES:
+        return True
+    return _OPENING.match(bare) is not None and not _HEDGE.search(bare)
 
 
 def _bare(text: str) -> str:
