@@ -134,6 +134,11 @@ def test_advice_too_cautious() -> None:
     assert "too cautious" in line and "Lower t" in line
 
 
+def test_advice_where_both_fail_is_one() -> None:
+    (line,) = advice(made({R: 10, W: 20, A: 70}, n=100, t=(0.9,)))
+    assert "no other t will mend that" in line and "retrieval" in line
+
+
 def test_advice_on_truncation_and_none() -> None:
     assert "--max-tokens" in advice(made({R: 90, UN: 10}, n=100, t=(0.5,)))[0]
     assert advice(made({R: 98, UN: 2}, n=100, t=(0.5,))) == advice(made({R: 100}, n=100, t=(0.5,)))

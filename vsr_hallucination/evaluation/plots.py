@@ -50,12 +50,13 @@ def model_curve(summary: Summary, path: Path, title: str) -> None:
             capsize=3,
         )
     for place, together in _by_place(shown).items():
-        right = place[0] > 0.75  # a label at the right edge goes to the left of its point
+        right = place[0] > 0.85  # a label at the right edge goes to the left of its point
         ax.annotate(
             f"t={', '.join(level(f.t) for f in together)} (n={', '.join(str(f.graded) for f in together)})",
             place,
             textcoords="offset points",
-            xytext=(-7 if right else 7, 7),
+            xytext=(-7, -15) if right else (7, 7),
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1},
             ha="right" if right else "left",
             alpha=0.6 if all(f.graded < FEW_ANSWERS for f in together) else 1.0,
         )

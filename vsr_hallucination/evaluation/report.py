@@ -66,23 +66,30 @@ def advice(summary: Summary) -> list[str]:
 def _of_threshold(f: Figures) -> Iterator[str]:
     name = f"t = {level(f.t)}"
     interval = f.accuracy_interval
-    if f.accuracy is not None and interval is not None and f.accuracy < f.t:
-        shown = f"accuracy {_percent(f.accuracy)} ({_range(interval)}, n = {f.graded})"
-        if interval[1] < f.t:
-            yield (
-                f"{name}: {shown} is below t: the model is over-confident, or does not follow the instruction. Raise "
-                "t, make the instruction firmer, give it retrieval or hand over to a person, or check its output "
-                "before it goes out."
-            )
-        else:
-            yield f"{name}: {shown} lies below t, but t is within the interval: ask more questions before acting on it."
+    below = f.accuracy is not None and interval is not None and interval[1] < f.t
     answered, abstained, _ = f.answerable
-    interval = wilson(answered, answered + abstained)
-    if interval is not None and interval[1] < _LOW_COVERAGE:
+    answering = wilson(answered, answered + abstained)
+    cautious = answering is not None and answering[1] < _LOW_COVERAGE
+    few = f"only {answered} of {answered + abstained} questions that have an answer were answered"
+    shown = f"accuracy {_percent(f.accuracy)} ({_range(interval)}, n = {f.graded})"
+    if below and cautious:
         yield (
-            f"{name}: only {answered} of {answered + abstained} questions that have an answer were answered: the model "
-            "is too cautious here. Lower t, or improve the prompt or what it may look up, to win coverage back."
+            f"{name}: {shown} is below t, and {few}: the model's confidence says little about what it knows, and no "
+            "other t will mend that. Give it retrieval or hand over to a person, and check its output."
         )
+    elif below:
+        yield (
+            f"{name}: {shown} is below t: the model is over-confident, or does not follow the instruction. Raise t, "
+            "make the instruction firmer, give it retrieval or hand over to a person, or check its output before it "
+            "goes out."
+        )
+    elif cautious:
+        yield (
+            f"{name}: {few}: the model is too cautious here. Lower t, or improve the prompt or what it may look up, "
+            "to win coverage back."
+        )
+    elif f.accuracy is not None and f.accuracy < f.t:
+        yield f"{name}: {shown} lies below t, but t is within the interval: ask more questions before acting on it."
 
 
 def _banner(summary: Summary, facts: RunFacts) -> Iterator[str]:
