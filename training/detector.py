@@ -335,7 +335,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--base", type=Path, help="directory of the base model")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows (quick runs)")
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--run", default="detector")
     parser.add_argument("--out", type=Path, default=MODELS / "detector")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")

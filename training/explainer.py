@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--base", type=Path, help="directory of the base model")
     parser.add_argument("--rows", type=int, default=100_000, help="at most so many training rows")
-    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector run whose encoder to begin from")
