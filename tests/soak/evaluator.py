@@ -74,8 +74,8 @@ def main() -> int:
     peak = max((mib for _, mib in memory), default=0.0)
     print(
         f"{len(arrivals)} requests in {span:.1f} s (whole command {took:.1f} s), the limit allows {allowed:.0f} s; "
-        f"busiest minute {busiest} of {args.rpm_limit}; most at once {server.most_at_once}; memory {growth:+.1f} MiB from a "
-        f"quarter of the run to its end, peak {peak:.0f} MiB; exit {code}"
+        f"busiest minute {busiest} of {args.rpm_limit}; most at once {server.most_at_once}; memory "
+        f"{growth:+.1f} MiB from a quarter of the run to its end, peak {peak:.0f} MiB; exit {code}"
     )
     checks = {
         "exit code 0": code == 0,
