@@ -33,6 +33,7 @@ def test_a_number_matches_only_as_a_whole(form: str) -> None:
     ("2024-05-03", "May 3, 2024"), ("May 3, 2024", "2024-05-03"), ("31 %", "31 percent"), ("cost_eur: 5", "5 euros"),
     ("unitPrice: 4", "the unit price is 4"), ("shipped", "ship, ships and shipping"), ("companies", "company"),
     ("STRASSE", "straße"), ("a,2018,428,2", "428 in 2018"), ("03.05.2024", "2024"), ("3 4 5", "3,4 and 5"),
+    ("boxes: 412", "four hundred and twelve boxes"), ("two thousand and five", "2005"), ("x: 21", "Twenty-one"),
     ("４７９", "479"),
 ])  # fmt: skip
 def test_readings_bridge_spelling(evidence: str, answer: str) -> None:

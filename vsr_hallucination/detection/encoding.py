@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from vsr_hallucination.detection.numerals import SPELLED, spelled
+
 EVIDENCE_TYPE = 0
 ANSWER_TYPE = 1
 # Longer "words" are no numbers a person wrote (base64, hex dumps): compared as they stand.
@@ -44,6 +46,8 @@ _DOTTED_DATE_RE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
 _CAMEL_RE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _CITATION_RE = re.compile(r"\[\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,9}\]")
 _LIST_MARK_RE = re.compile(r"^[ \t]{0,8}(\d{1,3})[.)](?=\s)", re.MULTILINE)
+# A number in several words: single ones are read as words.
+_SPELLED_RE = re.compile(rf"(?<![A-Za-z]){SPELLED}(?![A-Za-z])", re.IGNORECASE)
 _MIXED_RE = re.compile(rf"({_NUMBER})({_LETTER}.*)")
 
 _SCALE = {"thousand": 3, "k": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9, "b": 9, "trillion": 12}
@@ -273,6 +277,8 @@ def _combined_readings(text: str) -> Iterator[str]:
         if 1 <= month <= 12:
             yield _stem(_MONTHS[month - 1])
             yield str(month)
+    for match in _SPELLED_RE.finditer(text):
+        yield from _spelled_out(match.group())
     for sign in "%€$£":
         if sign in text:
             yield _UNITS[sign]
@@ -291,7 +297,17 @@ def _joined(answer: str) -> dict[int, tuple[str, ...]]:
         month = int(match.group(1))
         if 1 <= month <= 12:
             result[match.start(1)] = (_stem(_MONTHS[month - 1]), str(month))
+    for match in _SPELLED_RE.finditer(answer):
+        value = _spelled_out(match.group())
+        if value:
+            result |= {match.start() + part.start(): value for part in re.finditer("[A-Za-z]+", match.group())}
     return result
+
+
+def _spelled_out(phrase: str) -> tuple[str, ...]:
+    """The value of ``four hundred and twelve``; empty where the words are no single number."""
+    value = spelled(phrase)
+    return () if value is None else (_plain(f"{value:f}"),)
 
 
 def _spared(answer: str) -> frozenset[int]:
