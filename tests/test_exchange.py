@@ -28,6 +28,7 @@ from vsr_hallucination.config.schema import (
     FilterSettings,
     HallucinationPlugin,
     HallucinationRule,
+    Leaf,
     Limits,
     Recipe,
     ReplaySettings,
@@ -606,8 +607,15 @@ def test_a_stream_that_ends_with_trailers() -> None:
     assert drive.record.outcomes[0].verdict == "detected"
 
 
+def gate_decides() -> Config:
+    """Which decision holds depends on the classifier."""
+    leaf = Leaf("fact_check", "needs_fact_check")
+    decisions = (Decision("factual", 10, rules=leaf, plugin=HallucinationPlugin(True)), Decision("other"))
+    return Config((Recipe("default", (HallucinationRule("grounded"),), decisions=decisions),))
+
+
 def test_a_stream_never_waits_for_the_gate_and_its_check_joins_it() -> None:
-    drive = Drive(gate=None)
+    drive = Drive(gate_decides(), gate=None)
     drive.request()
     replies = drive.stream(sse(*halves(WRONG), "[DONE]"))
     assert len(replies) == 2
@@ -616,7 +624,14 @@ def test_a_stream_never_waits_for_the_gate_and_its_check_joins_it() -> None:
     assert drive.checks == []
     drive.answer_gate(GateResult(True, 0.9))
     assert drive.record.outcomes[0].verdict == "detected"
-    assert drive.record.decision == "d"
+    assert drive.record.decision == "factual"
+
+
+def test_a_stream_names_its_decision_where_the_gate_cannot_change_it() -> None:
+    drive = Drive(gate=None)
+    drive.request()
+    replies = drive.stream(sse(*halves(WRONG), "[DONE]"))
+    assert fields(replies[0])["x-vsr-selected-decision"] == "d"
 
 
 def test_an_unreadable_stream_is_unavailable() -> None:

@@ -17,7 +17,15 @@ from vsr_hallucination.config.schema import Config, Decision, DecisionSource, Fa
 from vsr_hallucination.detection.types import CheckRequest, CheckResult, GateResult, Reason
 from vsr_hallucination.enforcement import DECISION_HEADER, RECIPE_HEADER
 from vsr_hallucination.intake import Intake, named_recipe, nothing, take_body, take_headers
-from vsr_hallucination.judging import answered, decision_by_name, decision_by_rules, rules_of, settled, to_check
+from vsr_hallucination.judging import (
+    answered,
+    decision_by_name,
+    decision_by_rules,
+    decision_without_gate,
+    rules_of,
+    settled,
+    to_check,
+)
 from vsr_hallucination.observation import Observation
 from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
 from vsr_hallucination.reading import EMPTY, Head, Kind, Reading, read_body, read_head
@@ -385,10 +393,15 @@ class Exchange:
     @property
     def _label(self) -> Label:
         """What every 2xx is told. The decision is named once it is known: a stream does not wait for it."""
-        if self._gate is not None or not self._gate_asked:
-            self._decide()
+        decision = self._decision
+        named = self._decision_name is not None or self._config.filter.decision_source is DecisionSource.UPSTREAM
+        if self._gate is not None or not self._gate_asked or named:
+            decision = self._decide()
+        elif not self._decided:
+            certain, likely = decision_without_gate(self._intake)
+            decision = likely if certain else None
         replay_id = self._record.id if self._config.replay.enabled else None
-        return Label(self._intake.recipe.name, self._decision, replay_id, self._strip)
+        return Label(self._intake.recipe.name, decision, replay_id, self._strip)
 
     def _pass_headers(self, mode: ModeOverride | None, *, label: Label | None, streaming: bool = False) -> None:
         """Answer the response headers for good; ``label`` None says nothing (not a 2xx)."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from vsr_hallucination import observation as observing
 from vsr_hallucination.apis.base import Answer
 from vsr_hallucination.config.schema import Decision, HallucinationRule, Recipe
-from vsr_hallucination.detection.types import CheckResult, GateResult, Reason
+from vsr_hallucination.detection.types import CheckFailure, CheckResult, GateResult, Reason
 from vsr_hallucination.intake import Intake
 from vsr_hallucination.observation import ChoiceFacts, Observation
 from vsr_hallucination.reading import Reading
@@ -22,6 +22,18 @@ def decision_by_rules(intake: Intake, gate: GateResult | None) -> Decision | Non
     if intake.request is None:
         return None
     return select(intake.recipe, request_signals(intake.recipe, intake.request.prompt, gate))
+
+
+def decision_without_gate(intake: Intake) -> tuple[bool, Decision | None]:
+    """(whether it is certain, the decision) while the classifier still runs: certain where no word of its could matter.
+
+    Tried with every kind of word it can give; a score in between cannot select what neither end of the scale does
+    unless decisions compete by confidence, so half-way scores are tried as well.
+    """
+    words = [GateResult(needs, score) for needs, score in ((True, 1.0), (True, 0.5), (False, 0.5), (False, 0.0))]
+    failed = GateResult(False, None, CheckFailure(Reason.FACT_CHECK_FAILED))
+    first, *rest = (decision_by_rules(intake, word) for word in (*words, failed))
+    return all(each is first for each in rest), first
 
 
 def decision_by_name(recipe: Recipe, name: str) -> Decision | None:
