@@ -94,7 +94,7 @@ routing:
 
 def test_scores_that_fan_out_are_visited_once() -> None:
     layers = "".join(
-        f"      - {{name: s{i}, inputs: [{', '.join([f'{{type: projection, name: s{i + 1}}}'] * 8)}]}}\n"
+        f"      - {{name: s{i}, inputs: [{', '.join([f'{{type: projection, name: s{i + 1}, weight: 1}}'] * 8)}]}}\n"
         for i in range(60)
     )
     text = f"""
@@ -102,8 +102,9 @@ routing:
   signals: {{hallucination: [{{name: a}}]}}
   projections:
     scores:
-{layers}      - {{name: s60, inputs: []}}
+{layers}      - {{name: s60, inputs: [{{type: embedding, name: e, weight: 1}}]}}
     mappings: [{{name: m, source: s0, outputs: [{{name: out, gte: 0.5}}]}}]
   decisions: [{{name: d, rules: {{type: projection, name: out}}}}]
 """
-    assert [w.message for w in loads(text).warnings if "`projection`" in w.message]
+    (warning,) = loads(text).warnings
+    assert "`projection:out` (over `embedding`)" in warning.message

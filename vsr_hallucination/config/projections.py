@@ -1,37 +1,74 @@
-"""``routing.projections``, read only to see what a decision reads through them.
-
-A decision is selected before the model has answered. One that reads a ``hallucination`` rule, at whatever
-remove, would read a signal that cannot exist yet: it is refused, with every link of the chain in the message.
-"""
+"""``routing.projections`` as written: partitions, scores, mappings, each with the places that checks speak of."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vsr_hallucination.config.cursor import Cursor, Fields
 from vsr_hallucination.config.problems import words
+from vsr_hallucination.config.projection_schema import SLOPE, Band, MappingMethod, ValueSource
 from vsr_hallucination.config.rules import read_name
-from vsr_hallucination.config.signals import FACT_CHECK_NAMES, Signals, repeated
+from vsr_hallucination.config.signals import repeated
 
-_PROJECTIONS = frozenset({"partitions", "scores", "mappings"})
-_PARTITION = frozenset({"name", "description", "semantics", "temperature", "members", "default"})
-_SCORE = frozenset({"name", "description", "method", "inputs"})
-_INPUT = words(
+PROJECTIONS = frozenset({"partitions", "scores", "mappings"})
+PARTITION = frozenset({"name", "description", "semantics", "temperature", "members", "default"})
+SCORE = frozenset({"name", "description", "method", "inputs"})
+INPUT = words(
     """
     type name weight value_source match miss kb metric label on_unknown
     """
 )
-_MAPPING = frozenset({"name", "description", "source", "method", "calibration", "outputs"})
-_OUTPUT = frozenset({"name", "description", "lt", "lte", "gt", "gte"})
+MAPPING = frozenset({"name", "description", "source", "method", "calibration", "outputs", "top_k"})
+OUTPUT = frozenset({"name", "description", "lt", "lte", "gt", "gte"})
+CALIBRATION = frozenset({"method", "slope"})
+WEIGHTED_SUM = "weighted_sum"
+SOFTMAX = "softmax_exclusive"
+SEMANTICS: Mapping[str, str] = {word: word for word in ("exclusive", SOFTMAX)}
+SOURCES: Mapping[str, ValueSource] = {source.value: source for source in (ValueSource.BINARY, ValueSource.CONFIDENCE)}
+METHODS: Mapping[str, MappingMethod] = {method.value: method for method in MappingMethod}
+MOST = 1_000_000_000.0  # weights and bounds: far beyond what anyone means, and sums of them stay finite
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a score reads: a signal, or another projection (``type: projection``)."""
+    """What a score reads: a signal, or another projection (``type: projection``). ``source`` None: not read here."""
 
     type: str
     name: str
+    at: Cursor
+    weight: float
+    source: ValueSource | None
+    match: float
+    miss: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDraft:
+    name: str
+    inputs: tuple[Input, ...]
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class MappingDraft:
+    """``method`` None: a word that this filter does not know."""
+
+    name: str
+    source: str
+    at: Cursor  # of the source
+    method: MappingMethod | None
+    bands: tuple[Band, ...]
+    slope: float
+    top_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionDraft:
+    name: str
+    members: tuple[str, ...]
+    default: str | None
+    temperature: float | None
     at: Cursor
 
 
@@ -39,17 +76,15 @@ class Input:
 class Projections:
     """Names are folded for look-up, as the router folds them; values keep the names as written."""
 
-    scores: dict[str, tuple[str, tuple[Input, ...]]] = field(default_factory=dict)
-    mappings: dict[str, tuple[str, str, Cursor]] = field(default_factory=dict)  # name, source, its place
+    scores: dict[str, ScoreDraft] = field(default_factory=dict)
+    mappings: dict[str, MappingDraft] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=dict)  # output → its mapping
-    partitions: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)  # name, members
+    spelt: dict[str, str] = field(default_factory=dict)  # output → as written
+    partitions: dict[str, PartitionDraft] = field(default_factory=dict)
 
     def knows(self, name: str) -> bool:
         key = fold(name)
         return key in self.outputs or key in self.mappings or key in self.scores or key in self.partitions
-
-
-_MOST_CYCLES = 20  # told; the others mostly share their links
 
 
 def fold(name: str) -> str:
@@ -58,180 +93,93 @@ def fold(name: str) -> str:
 
 def read_projections(fields: Fields) -> Projections:
     """The ``projections`` block of a routing block."""
-    block = fields.sub("projections", _PROJECTIONS)
+    block = fields.sub("projections", PROJECTIONS)
     found = Projections()
     seen: dict[str, Cursor] = {}
     for entry in block.each("partitions"):
-        inner = entry.fields(_PARTITION)
-        name = read_name(inner, "a partition")
-        if name is not None and not repeated(fold(name), inner.place("name"), seen, "projection"):
-            found.partitions[fold(name)] = (name, inner.texts("members"))
+        _partition(entry, found, seen)
     seen = {}
     for entry in block.each("scores"):
-        inner = entry.fields(_SCORE)
+        inner = entry.fields(SCORE)
         name = read_name(inner, "a score")
         inputs = tuple(i for i in (_input(at) for at in inner.each("inputs")) if i is not None)
+        method = inner.text("method", WEIGHTED_SUM)
         if name is not None and not repeated(fold(name), inner.place("name"), seen, "score"):
-            found.scores[fold(name)] = (name, inputs)
+            found.scores[fold(name)] = ScoreDraft(name, inputs, method)
     seen, outputs = {}, dict[str, Cursor]()
     for entry in block.each("mappings"):
-        inner = entry.fields(_MAPPING)
-        name, source = read_name(inner, "a mapping"), inner.text("source", None)
-        if source is None and "source" not in inner:
-            inner.place("source").error("is missing", "name the score that the mapping bands")
-        for output in inner.each("outputs"):
-            band = output.fields(_OUTPUT)
-            label = read_name(band, "an output")
-            if (
-                label is not None
-                and name is not None
-                and not repeated(fold(label), band.place("name"), outputs, "output")
-            ):
-                found.outputs[fold(label)] = fold(name)
-        if name is not None and source is not None and not repeated(fold(name), inner.place("name"), seen, "mapping"):
-            found.mappings[fold(name)] = (name, source, inner.place("source"))
+        _mapping(entry, found, seen, outputs)
     return found
 
 
+def _partition(entry: Cursor, found: Projections, seen: dict[str, Cursor]) -> None:
+    inner = entry.fields(PARTITION)
+    name = read_name(inner, "a partition")
+    semantics = inner.choice("semantics", "exclusive", SEMANTICS)
+    temperature = inner.number("temperature", 1.0, 0, 1000)
+    members, default = inner.texts("members"), inner.text("default", None)
+    if name is not None and not repeated(fold(name), inner.place("name"), seen, "projection"):
+        softmax = (temperature or 1.0) if semantics == SOFTMAX else None
+        found.partitions[fold(name)] = PartitionDraft(name, members, default, softmax, inner.place("default"))
+
+
 def _input(at: Cursor) -> Input | None:
-    fields = at.fields(_INPUT)
+    fields = at.fields(INPUT)
     kind = fields.text("type", None)
     if kind is None:
         if "type" not in fields:
             fields.place("type").error("is missing", "an input needs `type` and `name`")
         return None
     kind = fold(kind)
+    weight = fields.number("weight", None, -MOST, MOST)
+    if "weight" not in fields:
+        fields.place("weight").warn("is missing: the input adds nothing", "give it a weight, or remove the input")
+    source = SOURCES.get(fold(fields.text("value_source", ValueSource.BINARY.value)))
+    match, miss = fields.number("match", 1.0, -MOST, MOST), fields.number("miss", 0.0, -MOST, MOST)
     name = fields.text("name", None)
     if name is None:
-        if kind != "kb_metric" and "name" not in fields:
+        if kind == "kb_metric":
+            return Input(kind, "", at, weight or 0.0, source, match, miss)
+        if "name" not in fields:
             fields.place("name").error("is missing", "an input needs `type` and `name`")
         return None
-    return Input(kind, name.strip(), at)
+    return Input(kind, name.strip(), at, weight or 0.0, source, match, miss)
 
 
-def check_references(found: Projections, signals: Signals) -> None:
-    """Undefined sources and inputs, and scores that read themselves."""
-    for name, source, at in found.mappings.values():
-        if fold(source) not in found.scores and fold(source) not in found.partitions:
-            at.error(
-                f"mapping `{name}` bands the score `{source[:60]}`, which is not declared",
-                "declare it under projections.scores, or correct the name",
-            )
-    for name, inputs in found.scores.values():
-        for item in inputs:
-            known = {
-                "keyword": item.name in signals.keyword_names,
-                "fact_check": item.name in FACT_CHECK_NAMES,
-                "projection": found.knows(item.name),
-            }.get(item.type, True)
-            if not known:
-                item.at.error(
-                    f"score `{name}` reads `{item.type}:{item.name[:60]}`, which is not declared",
-                    "declare it, or correct the name",
-                )
-    _check_cycles(found)
+def _mapping(entry: Cursor, found: Projections, seen: dict[str, Cursor], outputs: dict[str, Cursor]) -> None:
+    inner = entry.fields(MAPPING)
+    name, source = read_name(inner, "a mapping"), inner.text("source", None)
+    if source is None and "source" not in inner:
+        inner.place("source").error("is missing", "name the score that the mapping bands")
+    method = METHODS.get(inner.text("method", MappingMethod.THRESHOLD_BANDS.value))
+    slope = inner.sub("calibration", CALIBRATION).number("slope", SLOPE, 0, 1_000_000)
+    top_k = inner.integer("top_k", 0, 0, 1000)
+    bands: list[Band] = []
+    for output in inner.each("outputs"):
+        band, at = _band(output)
+        if band is None or name is None or repeated(fold(band.name), at, outputs, "output"):
+            continue
+        found.outputs[fold(band.name)] = fold(name)
+        found.spelt[fold(band.name)] = band.name
+        bands.append(band)
+    if name is not None and source is not None and not repeated(fold(name), inner.place("name"), seen, "mapping"):
+        at = inner.place("source")
+        found.mappings[fold(name)] = MappingDraft(name, source, at, method, tuple(bands), slope or SLOPE, top_k)
 
 
-def _check_cycles(found: Projections) -> None:
-    """Each cycle once, told from the first score on it."""
-    state: dict[str, int] = {}  # 1: on the walk, 2: done
-    told = 0
-    for start in found.scores:
-        walk: list[tuple[str, list[str]]] = []
-        if start not in state:
-            state[start] = 1
-            walk.append((start, _next_scores(found, start)))
-        while walk:
-            key, rest = walk[-1]
-            if not rest:
-                state[key] = 2
-                walk.pop()
-                continue
-            step = rest.pop()
-            if state.get(step) == 1:
-                told += 1
-                if told > _MOST_CYCLES:
-                    return
-                keys = [k for k, _ in walk]
-                loop = [*keys[keys.index(step) :], step]
-                inputs = found.scores[key][1]
-                at = next((i.at for i in inputs if step in _scores_of(found, i)), inputs[0].at)
-                chain = " → ".join(f"score `{found.scores[k][0]}`" for k in loop)
-                at.error(f"the scores read each other in a circle: {chain}", "remove one of the inputs")
-            elif step not in state:
-                state[step] = 1
-                walk.append((step, _next_scores(found, step)))
+def _band(at: Cursor) -> tuple[Band | None, Cursor]:
+    """The output, and the place of its name."""
+    fields = at.fields(OUTPUT)
+    name = read_name(fields, "an output")
+    gt, gte, lt, lte = (fields.number(key, None, -MOST, MOST) for key in ("gt", "gte", "lt", "lte"))
+    if name is None:
+        return None, at
+    band = Band(name, gt, gte, lt, lte)
+    low, high = max(_given(gt, gte), default=None), min(_given(lt, lte), default=None)
+    if low is not None and high is not None and not (low < high or (low == high and band.holds(low))):
+        at.warn(f"no score lies in its band, which begins at {low:g} and ends at {high:g}", "correct the bounds")
+    return band, fields.place("name")
 
 
-def _next_scores(found: Projections, key: str) -> list[str]:
-    return [score for item in found.scores[key][1] for score in _scores_of(found, item)]
-
-
-def _scores_of(found: Projections, item: Input) -> list[str]:
-    """The scores that an input reads: by a score's own name, a mapping's, or a mapping's output."""
-    if item.type != "projection":
-        return []
-    name = fold(item.name)
-    mapping = found.mappings.get(found.outputs.get(name, name))
-    names = [name] if mapping is None else [name, fold(mapping[1])]
-    return list(dict.fromkeys(score for score in names if score in found.scores))
-
-
-def chain_to_rule(found: Projections, signals: Signals, output: str) -> list[str] | None:
-    """The shortest chain from a projection to a hallucination rule, link by link; None if there is none.
-
-    Breadth first with a visited set, so that cycles end and depth costs no stack.
-    """
-    rules = {rule.name for rule in signals.hallucination}
-    start = ("projection", fold(output))
-    came_from: dict[tuple[str, str], tuple[tuple[str, str], str]] = {}
-    queue = deque([start])
-    seen = {start}
-    while queue:
-        node = queue.popleft()
-        for link, kind, name in _steps(found, rules, *node):
-            step = (kind, name)
-            if kind == "hallucination":
-                chain = [link]
-                while node != start:
-                    node, before = came_from[node]
-                    chain.append(before)
-                return [f"projection `{output}`", *reversed(chain)]
-            if step not in seen:
-                seen.add(step)
-                came_from[step] = (node, link)
-                queue.append(step)
-    return None
-
-
-def _steps(found: Projections, rules: set[str], kind: str, name: str) -> list[tuple[str, str, str]]:
-    """What one node reads: (words, kind, folded name)."""
-    steps: list[tuple[str, str, str]] = []
-    if kind == "projection":
-        mapping = found.outputs.get(name, name)
-        if mapping in found.mappings:
-            steps.append((f"mapping `{found.mappings[mapping][0]}`", "mapping", mapping))
-        kind = "name"  # a projection may also be named by its score or partition
-    if kind == "mapping":
-        kind, name = "name", fold(found.mappings[name][1])
-    if kind == "name":
-        if name in found.scores:
-            steps.append((f"score `{found.scores[name][0]}`", "score", name))
-        if name in found.partitions:
-            label, members = found.partitions[name]
-            steps += [
-                (f"partition `{label}` → `hallucination:{member}`", "hallucination", member)
-                for member in members
-                if member in rules
-            ]
-    if kind == "score":
-        for item in found.scores[name][1]:
-            if item.type == "hallucination":
-                steps.append((f"`hallucination:{item.name}`", "hallucination", item.name))
-            elif item.type == "projection":
-                label = f"projection `{item.name}`"
-                steps += [
-                    (f"{label} → {link}" if kind_ == "mapping" else link, kind_, key)
-                    for link, kind_, key in _steps(found, rules, "projection", fold(item.name))
-                ]
-    return steps
+def _given(*bounds: float | None) -> list[float]:
+    return [bound for bound in bounds if bound is not None]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from vsr_hallucination.config import models, projections
+from vsr_hallucination.config import models, references
 from vsr_hallucination.config.cursor import Cursor, Fields
+from vsr_hallucination.config.evaluable import Evaluable, evaluable
 from vsr_hallucination.config.models import Models, System
 from vsr_hallucination.config.problems import listed, nearest, words
-from vsr_hallucination.config.projections import Projections
+from vsr_hallucination.config.projections import Projections, fold, read_projections
 from vsr_hallucination.config.rules import EVALUATED, Draft, read_decision, read_name
-from vsr_hallucination.config.schema import Decision, DecisionSource, Entrypoint, Leaf, Recipe, Strategy
+from vsr_hallucination.config.schema import Decision, DecisionSource, Entrypoint, Leaf, Node, Recipe, Strategy
 from vsr_hallucination.config.signals import FACT_CHECK_NAMES, Signals, read_signals, repeated
 
 DEFAULT = "default"
@@ -33,6 +34,7 @@ _ENTRYPOINT = words(
     name description model_names models model recipe assignments decisions
     """
 )
+_MOST_TOLD = 6  # signals of one decision, named in a message
 _STRATEGIES: Mapping[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
 
 
@@ -116,8 +118,9 @@ def _body(fields: Fields) -> Fields:
 
 def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recipe:
     signals = read_signals(body)
-    found = projections.read_projections(body)
-    projections.check_references(found, signals)
+    found = read_projections(body)
+    references.check_references(found, signals)
+    evaluated = evaluable(found, signals)
     drafts: list[Draft] = []
     seen: dict[str, Cursor] = {}
     for entry in body.each("decisions"):
@@ -126,11 +129,12 @@ def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recip
             continue
         if not repeated(draft.decision.name, draft.name_at, seen, "decision"):
             drafts.append(draft)
-    decisions = tuple(_checked(draft, signals, found, around) for draft in drafts)
+    decisions = tuple(_checked(draft, signals, found, evaluated, around) for draft in drafts)
     recipe = Recipe(
         name=name,
         hallucination=signals.hallucination,
         keywords=signals.keywords,
+        projections=evaluated.projections,
         decisions=decisions,
         strategy=body.choice("strategy", around.strategy, _STRATEGIES),
         detector=own.detector,
@@ -147,25 +151,44 @@ def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recip
     return recipe
 
 
-def _checked(draft: Draft, signals: Signals, found: Projections, around: Surroundings) -> Decision:
+def _checked(
+    draft: Draft, signals: Signals, found: Projections, evaluated: Evaluable, around: Surroundings
+) -> Decision:
     """The decision, marked unselectable where it reads what this filter does not evaluate."""
     decision = draft.decision
     foreign: dict[str, None] = {}
     for leaf, at in draft.leaves:
         if not _check_stage(decision.name, leaf, at, signals, found):
             continue
-        if _check_defined(leaf, at, signals, found) and leaf.type not in EVALUATED:
-            foreign[leaf.type] = None
+        if not _check_defined(leaf, at, signals, found):
+            continue
+        if leaf.type == "projection":
+            why = evaluated.foreign.get(fold(leaf.name), ())
+            if why:
+                foreign[f"`projection:{leaf.name}` (over {listed([f'`{each}`' for each in why], 'and')})"] = None
+        elif leaf.type not in EVALUATED:
+            foreign[f"`{leaf.type}`"] = None
     if not foreign:
-        return decision
+        return replace(decision, rules=_respelt(decision.rules, found))
     if around.decision_source is DecisionSource.RULES:
         draft.at.warn(
-            f"decision `{decision.name}` reads {listed([f'`{kind}`' for kind in foreign], 'and')}, "
+            f"decision `{decision.name}` reads {listed(list(foreign)[:_MOST_TOLD], 'and')}, "
             "which this filter does not evaluate: it is never selected here",
             "give it a rule over keyword or fact_check, or take decisions from the route or the upstream "
             "router (filter.decision_source)",
         )
-    return Decision(decision.name, decision.priority, decision.tier, decision.rules, decision.plugin, selectable=False)
+    return replace(decision, selectable=False)
+
+
+def _respelt(rules: Node | Leaf | None, found: Projections) -> Node | Leaf | None:
+    """The tree with outputs of mappings spelt as declared: a condition may differ from them in case."""
+    if isinstance(rules, Leaf):
+        spelt = found.spelt.get(fold(rules.name)) if rules.type == "projection" else None
+        return rules if spelt is None or spelt == rules.name else Leaf(rules.type, spelt)
+    if rules is None:
+        return None
+    inner = (_respelt(condition, found) for condition in rules.conditions)
+    return Node(rules.operator, tuple(condition for condition in inner if condition is not None))
 
 
 def _check_stage(name: str, leaf: Leaf, at: Cursor, signals: Signals, found: Projections) -> bool:
@@ -173,7 +196,7 @@ def _check_stage(name: str, leaf: Leaf, at: Cursor, signals: Signals, found: Pro
     if leaf.type == "hallucination":
         chain: list[str] | None = [f"`hallucination:{leaf.name}`"]
     else:
-        chain = projections.chain_to_rule(found, signals, leaf.name) if leaf.type == "projection" else None
+        chain = references.chain_to_rule(found, signals, leaf.name) if leaf.type == "projection" else None
     if chain is None:
         return True
     at.error(
@@ -199,8 +222,14 @@ def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections)
             )
             return False
     elif leaf.type == "projection":
-        names = found.outputs
+        names = tuple(found.spelt.values())
         missing = not found.knows(leaf.name)
+        if not missing and fold(leaf.name) not in found.outputs:
+            at.error(
+                f"reads `projection:{leaf.name[:60]}`, which is no output of a mapping",
+                f"name an output: {listed(sorted(names)[:10])}" if names else "declare a mapping over it",
+            )
+            return False
     else:
         return True
     if missing:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from vsr_hallucination.config.projection_schema import Projections
+
 
 class Action(StrEnum):
     """What a plugin does to an answer; ``block`` is our extension (DESIGN §3)."""
@@ -162,6 +164,7 @@ class Recipe:
     name: str = "default"
     hallucination: tuple[HallucinationRule, ...] = ()
     keywords: tuple[KeywordRule, ...] = ()
+    projections: Projections = field(default_factory=Projections)
     decisions: tuple[Decision, ...] = ()
     strategy: Strategy = Strategy.PRIORITY
     detector: DetectorSettings = DetectorSettings()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from vsr_hallucination.config import yamltext
 from vsr_hallucination.config.cursor import Cursor, Fields
 from vsr_hallucination.config.problems import words
 from vsr_hallucination.config.rules import read_name
@@ -45,6 +46,7 @@ class Signals:
     keywords: tuple[KeywordRule, ...] = ()
     keyword_names: frozenset[str] = frozenset()
     fact_check: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()  # names of domains and embeddings, which the router partitions
 
 
 def read_signals(fields: Fields) -> Signals:
@@ -52,7 +54,17 @@ def read_signals(fields: Fields) -> Signals:
     block = fields.sub("signals", FAMILY_KEYS)
     keywords = _keywords(block)
     names = frozenset(rule.name for rule in keywords)
-    return Signals(_hallucination(block), keywords, names, _fact_check(block))
+    elsewhere = frozenset(name for family in ("domains", "embeddings") for name in _names(block, family))
+    return Signals(_hallucination(block), keywords, names, _fact_check(block), elsewhere)
+
+
+def _names(block: Fields, family: str) -> Iterator[str]:
+    """The names in a family that is not read here; what is wrong with it is the router's to say."""
+    found = block.get(family)
+    for item in found.node.items if found is not None and isinstance(found.node, yamltext.Sequence) else ():
+        name = item.entries.get("name") if isinstance(item, yamltext.Mapping) else None
+        if name is not None and isinstance(name[1], yamltext.Scalar):
+            yield name[1].text
 
 
 def _hallucination(block: Fields) -> tuple[HallucinationRule, ...]:
@@ -121,5 +133,7 @@ def repeated(name: str, at: Cursor, seen: dict[str, Cursor], what: str) -> bool:
     if first is at:
         return False
     line, column = first.mark
-    at.error(f"a {what} named `{name[:60]}` stands at {line}:{column} already", "rename or remove one of the two")
+    article = "an" if what[0] in "aeiou" else "a"
+    where = f"stands at {line}:{column} already"
+    at.error(f"{article} {what} named `{name[:60]}` {where}", "rename or remove one of the two")
     return True

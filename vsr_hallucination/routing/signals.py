@@ -1,4 +1,4 @@
-"""Request-stage signals: keywords in the prompt, and what the fact-check classifier said of it. Pure.
+"""Request-stage signals: keywords in the prompt, what the fact-check classifier said of it, projections. Pure.
 
 A signal is a pair (family, name), ``("keyword", "billing")``; a mapping holds the confidence of those that match.
 """
@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from vsr_hallucination.config.schema import KeywordRule, Recipe
 from vsr_hallucination.detection.types import GateResult
+from vsr_hallucination.routing.projections import project
 
 Signal = tuple[str, str]
 
@@ -48,9 +49,12 @@ def evaluate_keywords(recipe: Recipe, prompt: str) -> Mapping[str, float]:
 
 
 def request_signals(recipe: Recipe, prompt: str, gate: GateResult | None) -> Mapping[Signal, float]:
-    """All signals of the request stage, ready for ``select``. ``gate`` None: the classifier was not asked."""
+    """All signals of the request stage and what the recipe projects from them, ready for ``select``.
+
+    ``gate`` None: the classifier was not asked.
+    """
     keywords = {(KEYWORD, name): confidence for name, confidence in evaluate_keywords(recipe, prompt).items()}
-    return keywords if gate is None else {**keywords, **fact_check_signals(gate)}
+    return project(recipe.projections, keywords if gate is None else {**keywords, **fact_check_signals(gate)})
 
 
 def fact_check_signals(gate: GateResult) -> Mapping[Signal, float]:
