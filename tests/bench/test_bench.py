@@ -100,3 +100,8 @@ def test_resident_memory_is_in_bytes() -> None:
     import os
 
     assert 5_000_000 < resident(os.getpid()) < 50_000_000_000
+
+
+async def test_an_answer_that_was_not_checked_is_no_figure(upstream: int) -> None:
+    with pytest.raises(BenchError, match="not checked"):
+        await latencies(upstream, calls.plain(checked=True), 1)

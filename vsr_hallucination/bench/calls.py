@@ -21,9 +21,9 @@ def answer_texts() -> Mapping[str, str]:
     }
 
 
-def plain(delay_ms: float = 0.0) -> Call:
-    """A question with a little evidence; a short answer after ``delay_ms``."""
-    return Call(_request(_QUESTION, _SHORT_DEPOTS), f"json {delay_ms} short")
+def plain(delay_ms: float = 0.0, *, checked: bool = False) -> Call:
+    """A question with a little evidence; a short answer after ``delay_ms``, which must come ``checked``."""
+    return Call(_request(_QUESTION, _SHORT_DEPOTS), f"json {delay_ms} short", checked)
 
 
 def creative(delay_ms: float) -> Call:

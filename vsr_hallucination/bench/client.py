@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -15,18 +16,23 @@ _TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, ready to be written. ``script`` tells the upstream what to do (``bench.upstream``)."""
+    """One request, ready to be written. ``script`` tells the upstream what to do (``bench.upstream``).
+
+    ``checked``: the answer must say that it was checked, or a failing model would look like a fast one.
+    """
 
     body: bytes
     script: str
+    checked: bool = False
 
     @property
     def wire(self) -> bytes:
         head = (
             "POST /v1/chat/completions HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\n"
-            f"x-bench: {self.script}\r\ncontent-length: {len(self.body)}\r\n\r\n"
+            f"x-bench: {self.script}\r\ncontent-length: {len(self.body)}\r\n"
         )
-        return head.encode() + self.body
+        debug = "x-vsr-debug: true\r\n" if self.checked else ""
+        return f"{head}{debug}\r\n".encode() + self.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,10 @@ class Connection:
         head = (await asyncio.wait_for(self._reader.readuntil(b"\r\n\r\n"), _TIMEOUT)).lower()
         if not head.startswith(b"http/1.1 200"):
             raise BenchError(f"the answer was {head.splitlines()[0].decode(errors='replace')}")
+        if call.checked and not re.search(rb"\r\nx-vsr-hallucination: [^\r]*state=(not_)?detected", head):
+            raise BenchError(
+                "an answer was not checked: " + head.decode(errors="replace").replace("\r\n", "; ")
+            )
         if b"transfer-encoding: chunked" in head:
             return True, 0
         at = head.find(b"content-length:")

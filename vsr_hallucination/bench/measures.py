@@ -141,7 +141,7 @@ async def batching(stage: Stage, size: Size) -> list[Row]:
     speed = await in_turns(
         ("1", "16"),
         max(2, size.rounds // 3),
-        lambda clients: rate(port, calls.plain(), int(clients), size.checks),
+        lambda clients: rate(port, calls.plain(checked=True), int(clients), size.checks),
     )
     one, many = statistics.median(speed["1"]), statistics.median(speed["16"])
     facts = {"at_1_per_s": one, "at_16_per_s": many}
@@ -153,9 +153,9 @@ async def memory(stage: Stage, size: Size) -> list[Row]:
     full = stage["full"]
     assert full.pid is not None
     early = size.exchanges // 10
-    await rate(full.envoy, calls.plain(), 16, early)
+    await rate(full.envoy, calls.plain(checked=True), 16, early)
     before = resident(full.pid)
-    await rate(full.envoy, calls.plain(), 16, size.exchanges - early)
+    await rate(full.envoy, calls.plain(checked=True), 16, size.exchanges - early)
     after = resident(full.pid)
     name = f"resident memory after {size.exchanges:,} exchanges against after {early:,}"
     return [Row(name, after / before, 1.05, facts={"before_mb": before / 1e6, "after_mb": after / 1e6})]
