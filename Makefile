@@ -8,7 +8,7 @@ STAMP     := $(VENV)/.installed
 SOURCES   := vsr_hallucination training tests
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint typecheck unit bench proto container-test clean
+.PHONY: help install run test lint typecheck unit bench docs proto container-test clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "Python 3.11 or newer is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1); name another: make PYTHON=python3.12" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 	  echo "could not create $(VENV): on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev,demo,eval,postgres,train]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev,demo,docs,eval,postgres,train]'
 	@touch $(STAMP)
 
 run: $(STAMP)  ## start Envoy, the filter and a scripted upstream, tour through them, keep serving
@@ -40,6 +40,9 @@ typecheck: $(STAMP)  ## mypy, strict
 
 bench: $(STAMP)  ## what the filter costs, every figure against an alternative in the same run; bench-out/bench.json
 	$(BIN)/python -m vsr_hallucination.bench --out bench-out $(ARGS)
+
+docs: $(STAMP)  ## the documentation site, in build/docs
+	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
 
 proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
 	$(BIN)/python proto/compile.py

@@ -21,7 +21,15 @@ HEADER: Final = "# Made by `vsr-hallucination envoy-config`: change the filter's
 CA_BUNDLE: Final = "/etc/ssl/certs/ca-certificates.crt"  # in the official Envoy image, Debian and Ubuntu
 
 _TYPE: Final = "type.googleapis.com/envoy."
-_EXT_PROC: Final = "envoy.filters.http.ext_proc"
+EXT_PROC: Final = "envoy.filters.http.ext_proc"
+MANAGER_TYPE: Final = "extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
+MANAGER: Final = "envoy.filters.network.http_connection_manager"
+# One path has one spelling, or a client could walk around the filter's route (//, %2F, /../).
+ONE_SPELLING: Final[dict[str, str | bool]] = {
+    "normalize_path": True,
+    "merge_slashes": True,
+    "path_with_escaped_slashes_action": "UNESCAPE_AND_FORWARD",
+}
 _HTTP: Final = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 
 Node = dict[str, Any]
@@ -37,7 +45,7 @@ def bootstrap(config: Config) -> Node:
         "admin": {"address": _address(config.filter.envoy.admin, "filter.envoy.admin")},
         "static_resources": {
             "listeners": [_listener(config)],
-            "clusters": [_upstream_cluster(config.filter.envoy), _filter_cluster(config)],
+            "clusters": [_upstream_cluster(config.filter.envoy), filter_cluster(config)],
         },
     }
 
@@ -49,12 +57,9 @@ def bootstrap_yaml(config: Config) -> str:
 
 
 def _listener(config: Config) -> Node:
-    manager = _typed("extensions.filters.network.http_connection_manager.v3.HttpConnectionManager") | {
+    manager = typed(MANAGER_TYPE) | {
         "stat_prefix": "llm",
-        # One path has one spelling, or a client could walk around the filter's route (//, %2F, /../).
-        "normalize_path": True,
-        "merge_slashes": True,
-        "path_with_escaped_slashes_action": "UNESCAPE_AND_FORWARD",
+        **ONE_SPELLING,
         "stream_idle_timeout": IDLE,
         "http_protocol_options": {
             "enable_trailers": True,
@@ -63,14 +68,12 @@ def _listener(config: Config) -> Node:
         },
         "access_log": [_access_log()],
         "route_config": _routes(config),
-        "http_filters": _filters(config),
+        "http_filters": http_filters(config),
     }
     return {
         "name": "llm",
         "address": _address(config.filter.envoy.listen, "filter.envoy.listen"),
-        "filter_chains": [
-            {"filters": [{"name": "envoy.filters.network.http_connection_manager", "typed_config": manager}]}
-        ],
+        "filter_chains": [{"filters": [{"name": MANAGER, "typed_config": manager}]}],
     }
 
 
@@ -98,29 +101,19 @@ def _access_log() -> Node:
     }
     return {
         "name": "envoy.access_loggers.stdout",
-        "typed_config": _typed("extensions.access_loggers.stream.v3.StdoutAccessLog")
+        "typed_config": typed("extensions.access_loggers.stream.v3.StdoutAccessLog")
         | {"log_format": {"json_format": fields}},
     }
 
 
 def _routes(config: Config) -> Node:
-    source = config.filter.decision_source
-    overrides: Node = {}
-    if source is DecisionSource.ROUTE:
-        # Routes for other recipes (and x-vsr-decision) go beside these; clients cannot set this metadata.
-        overrides = {"grpc_initial_metadata": [{"key": "x-vsr-recipe", "value": config.recipes[0].name}]}
     checked = [
         {
             "name": path.strip("/").replace("/", "_") or "root",
             "match": {"path": path},
-            # The limit of BUFFERED bodies, for the response too; over it Envoy answers 413 or 500 itself.
-            "request_body_buffer_limit": config.filter.limits.edge,
-            "request_headers_to_remove": ["accept-encoding"],  # what is not compressed need not be decoded
             "route": {"cluster": UPSTREAM, "timeout": "0s", "idle_timeout": IDLE},
-            "typed_per_filter_config": {
-                _EXT_PROC: _typed("extensions.filters.http.ext_proc.v3.ExtProcPerRoute") | {"overrides": overrides}
-            },
         }
+        | checked_route(config)
         for path in config.filter.envoy.paths
     ]
     # Every other route: no ext_proc stream, no buffering, so no limit a large upload could meet.
@@ -132,14 +125,30 @@ def _routes(config: Config) -> Node:
     return {"name": "llm", "virtual_hosts": [{"name": "llm", "domains": ["*"], "routes": [*checked, other]}]}
 
 
-def _filters(config: Config) -> list[Node]:
+def checked_route(config: Config) -> Node:
+    """What makes a route a checked one, wherever it comes from: the filter on, its limits, nothing compressed."""
+    overrides: Node = {}
+    if config.filter.decision_source is DecisionSource.ROUTE:
+        # Routes for other recipes (and x-vsr-decision) go beside these; clients cannot set this metadata.
+        overrides = {"grpc_initial_metadata": [{"key": "x-vsr-recipe", "value": config.recipes[0].name}]}
+    switched_on = typed("extensions.filters.http.ext_proc.v3.ExtProcPerRoute") | {"overrides": overrides}
+    return {
+        # The limit of BUFFERED bodies, for the response too; over it Envoy answers 413 or 500 itself.
+        "request_body_buffer_limit": config.filter.limits.edge,
+        "request_headers_to_remove": ["accept-encoding"],  # what is not compressed need not be decoded
+        "typed_per_filter_config": {EXT_PROC: switched_on},
+    }
+
+
+def http_filters(config: Config) -> list[Node]:
+    """The HTTP filters in their order, the router last; ext_proc is off but where a route switches it on."""
     filters = [_strip_client(allow_debug=config.filter.allow_debug), _ext_proc(config)]
     if config.filter.decision_source is not DecisionSource.UPSTREAM:
         # Listed after ext_proc, it runs before it on responses: what upstream forged is gone, what we set stays.
         # With decisions from upstream the filter must read these headers; it removes them itself.
         strip = {"response_mutations": [{"remove_on_match": {"key_matcher": {"prefix": "x-vsr-"}}}]}
         filters.append(_header_mutation("strip_upstream_vsr", strip))
-    router = _typed("extensions.filters.http.router.v3.Router")
+    router = typed("extensions.filters.http.router.v3.Router")
     return [*filters, {"name": "envoy.filters.http.router", "typed_config": router}]
 
 
@@ -161,7 +170,7 @@ def _anything_but(word: str) -> str:
 def _header_mutation(name: str, mutations: Node) -> Node:
     return {
         "name": name,
-        "typed_config": _typed("extensions.filters.http.header_mutation.v3.HeaderMutation") | {"mutations": mutations},
+        "typed_config": typed("extensions.filters.http.header_mutation.v3.HeaderMutation") | {"mutations": mutations},
     }
 
 
@@ -170,7 +179,7 @@ def _ext_proc(config: Config) -> Node:
     patience = max(settings.envoy.message_timeout, settings.detection.deadline + MARGIN)
     send = {"response_header_mode": "SEND", "response_trailer_mode": "SEND"}
     opened = settings.failure_mode is FailureMode.OPEN
-    typed = _typed("extensions.filters.http.ext_proc.v3.ExternalProcessor") | {
+    settled = typed("extensions.filters.http.ext_proc.v3.ExternalProcessor") | {
         "grpc_service": {"envoy_grpc": {"cluster_name": FILTER}},
         "failure_mode_allow": opened,
         "message_timeout": _seconds(patience),
@@ -190,9 +199,9 @@ def _ext_proc(config: Config) -> Node:
         "metadata_options": {"receiving_namespaces": {"untyped": ["vsr"]}},
     }
     if not opened:
-        typed["status_on_error"] = {"code": "ServiceUnavailable"}  # not the client's fault: worth a retry
+        settled["status_on_error"] = {"code": "ServiceUnavailable"}  # not the client's fault: worth a retry
     # On only where a route configures it.
-    return {"name": _EXT_PROC, "disabled": True, "typed_config": typed}
+    return {"name": EXT_PROC, "disabled": True, "typed_config": settled}
 
 
 def _upstream_cluster(settings: EnvoySettings) -> Node:
@@ -202,7 +211,7 @@ def _upstream_cluster(settings: EnvoySettings) -> Node:
         # Streams of an LLM last: the defaults (1024) are met early.
         "circuit_breakers": _breakers(),
         "typed_extension_protocol_options": {
-            _HTTP: _typed("extensions.upstreams.http.v3.HttpProtocolOptions")
+            _HTTP: typed("extensions.upstreams.http.v3.HttpProtocolOptions")
             | {"explicit_http_config": {"http_protocol_options": {"enable_trailers": True}}}
         },
     } | _endpoints(UPSTREAM, (settings.upstream,), "filter.envoy.upstream")
@@ -213,7 +222,8 @@ def _upstream_cluster(settings: EnvoySettings) -> Node:
     return cluster
 
 
-def _filter_cluster(config: Config) -> Node:
+def filter_cluster(config: Config) -> Node:
+    """Where Envoy finds the filter, how it notices that it is gone, and how much it may have open there."""
     settings, server = config.filter.envoy, config.filter.server
     keepalive = {"connection_keepalive": {"interval": "10s", "timeout": "3s"}}
     where = "filter.envoy.filter_addresses" if settings.filter_addresses else "filter.server.listen"
@@ -221,7 +231,7 @@ def _filter_cluster(config: Config) -> Node:
         "name": FILTER,
         "connect_timeout": "0.5s",
         "typed_extension_protocol_options": {
-            _HTTP: _typed("extensions.upstreams.http.v3.HttpProtocolOptions")
+            _HTTP: typed("extensions.upstreams.http.v3.HttpProtocolOptions")
             | {"explicit_http_config": {"http2_protocol_options": keepalive}}
         },
         "circuit_breakers": _breakers(),  # max_requests counts open ext_proc streams
@@ -273,7 +283,7 @@ def _trust(authority: str, host: str | None = None) -> Node:
 def _tls(context: Node) -> Node:
     return {
         "name": "envoy.transport_sockets.tls",
-        "typed_config": _typed("extensions.transport_sockets.tls.v3.UpstreamTlsContext") | context,
+        "typed_config": typed("extensions.transport_sockets.tls.v3.UpstreamTlsContext") | context,
     }
 
 
@@ -314,7 +324,7 @@ def _is_ip(host: str) -> bool:
     return True
 
 
-def _typed(name: str) -> Node:
+def typed(name: str) -> Node:
     return {"@type": _TYPE + name}
 
 

@@ -39,10 +39,13 @@ def check(args: argparse.Namespace) -> int:
 
 def envoy_config(args: argparse.Namespace) -> int:
     config = load_config(args.config)
-    from vsr_hallucination.envoy_config import EnvoyConfigError, bootstrap_yaml
+    from vsr_hallucination.cli.printing import envoy_config_text
+    from vsr_hallucination.envoy_config import EnvoyConfigError
 
+    given = {name: getattr(args, name) for name in ("namespace", "gateway", "listener", "route")}
+    names = {name: value for name, value in given.items() if value is not None}
     try:
-        text = bootstrap_yaml(config)
+        text = envoy_config_text(config, args.target, names)
     except EnvoyConfigError as error:
         raise Failure(f"{args.config or 'defaults'}: {error}") from error
     sys.stdout.write(text)
