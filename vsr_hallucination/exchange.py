@@ -18,6 +18,7 @@ from vsr_hallucination.detection.types import CheckRequest, CheckResult, GateRes
 from vsr_hallucination.enforcement import DECISION_HEADER, RECIPE_HEADER
 from vsr_hallucination.intake import Intake, named_recipe, nothing, take_body, take_headers
 from vsr_hallucination.judging import (
+    Question,
     answered,
     decision_by_name,
     decision_by_rules,
@@ -315,16 +316,14 @@ class Exchange:
         if self._gate is None and self._gate_asked:
             return
         rules = self._rules()
-        texts = to_check(reading)
         open_ = bool(rules) and settled(rules, self._intake, self._gate, reading) is None
-        if open_ and texts and self._intake.grounding:
-            self._order_checks(rules, texts, at)
+        questions = to_check(self._intake, reading) if open_ else {}
+        if questions:
+            self._order_checks(rules, questions, at)
         else:
             self._conclude({}, at)
 
-    def _order_checks(self, rules: Sequence[HallucinationRule], texts: Mapping[int, str], at: float) -> None:
-        prompt = self._intake.request.prompt if self._intake.request is not None else ""
-        grounding = self._intake.grounding
+    def _order_checks(self, rules: Sequence[HallucinationRule], asked: Mapping[int, Question], at: float) -> None:
         allowed = self._config.filter.detection.deadline
         held = self._pending is not None
         if held:
@@ -332,8 +331,11 @@ class Exchange:
             if allowed + MARGIN > self._config.filter.envoy.message_timeout:
                 self._reply(ExtendTimeout(allowed + MARGIN))
         explain = any(rule.use_nli for rule in rules)
-        self._checking = tuple(texts)
-        requests = tuple(CheckRequest(prompt, grounding, text, explain, allowed) for text in texts.values())
+        self._checking = tuple(asked)
+        requests = tuple(
+            CheckRequest(each.asked.prompt, each.asked.grounding, each.text, explain, allowed)
+            for each in asked.values()
+        )
         self._orders.append(Check(self._intake.recipe.name, requests, held))
 
     def _conclude(self, results: Mapping[int, CheckResult], at: float) -> None:

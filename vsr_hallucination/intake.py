@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from vsr_hallucination.apis.base import Api, RequestUnreadable, RequestView
+from vsr_hallucination.apis.base import Api, Asked, EvidenceOptions, RequestUnreadable, RequestView, Supplied
 from vsr_hallucination.apis.registry import api_for_path
+from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.schema import Config, DecisionSource, Recipe
 from vsr_hallucination.detection.types import Grounding, Reason
 from vsr_hallucination.enforcement import DEBUG_HEADER
@@ -32,11 +33,16 @@ class Intake:
     refused: Reason | None = Reason.REQUEST_UNREADABLE
     request: RequestView | None = None
     remove: tuple[str, ...] = ()
+    supplied: tuple[Supplied, ...] = ()  # evidence that came beside the body
     notes: tuple[Note, ...] = ()
 
     @property
     def grounding(self) -> Grounding:
         return self.request.grounding if self.request is not None else Grounding()
+
+    def asked_by(self, index: int) -> Asked:
+        """What the choice with this ``index`` answers, and the evidence that it has."""
+        return self.request.asked_by(index) if self.request is not None else Asked("", Grounding())
 
     @property
     def readable(self) -> bool:
@@ -63,13 +69,14 @@ def take_headers(message: RequestHeaders, config: Config, metadata: Mapping[str,
     remove = [name for name, _ in headers if name.startswith("x-vsr-") and name != keep]
     intake = Intake(
         recipe,
-        api_for_path(path) if method == "POST" else None,
+        api_for_path(path, config.filter.apis) if method == "POST" else None,
         method,
         path,
         _bounded(headers.get("x-request-id")),
         debug,
         wanted,
         remove=tuple(dict.fromkeys(remove)),
+        supplied=_supplied(config.filter.grounding, message, metadata) if wanted else (),
         notes=notes,
     )
     return _refuse_early(intake, message, config.filter.limits.check) if wanted else intake
@@ -97,7 +104,7 @@ def take_body(intake: Intake, body: bytes, config: Config) -> Intake:
     if intake.api is None:
         return intake
     try:
-        request = intake.api.read_request(body)
+        request = intake.api.read_request(body, _options(config.filter.grounding, intake.supplied))
     except RequestUnreadable as error:
         return replace(intake, notes=(Note("request_unreadable", {"why": str(error)}, warning=True),))
     recipe = intake.recipe
@@ -126,6 +133,30 @@ def _wants_bodies(config: Config, recipe: Recipe) -> bool:
     if config.filter.decision_source is DecisionSource.ROUTE:
         return recipe.needs_models
     return any(each.needs_models for each in config.recipes)
+
+
+def _supplied(
+    settings: GroundingSettings, message: RequestHeaders, metadata: Mapping[str, str]
+) -> tuple[Supplied, ...]:
+    """Evidence in the request header and the metadata key that the operator trusts; a repeated header is several."""
+    found: list[Supplied] = []
+    if settings.header is not None:
+        texts = message.headers.all(settings.header)
+        found += [Supplied(text, f"header:{settings.header}", "header") for text in texts]
+    if settings.metadata is not None and settings.metadata in metadata:
+        found.append(Supplied(metadata[settings.metadata], f"metadata:{settings.metadata}", "metadata"))
+    return tuple(found)
+
+
+def _options(settings: GroundingSettings, supplied: tuple[Supplied, ...]) -> EvidenceOptions:
+    return EvidenceOptions(
+        tags=settings.tags,
+        tag_sources=settings.tag_sources,
+        message_names=settings.message_names,
+        fields=settings.fields,
+        supplied=supplied,
+        max_passages=settings.max_passages,
+    )
 
 
 def _too_large(intake: Intake, size: int, limit: int) -> Intake:

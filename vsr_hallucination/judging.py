@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from vsr_hallucination import observation as observing
-from vsr_hallucination.apis.base import Answer
+from vsr_hallucination.apis.base import Answer, Asked
 from vsr_hallucination.config.schema import Decision, HallucinationRule, Recipe
 from vsr_hallucination.detection.types import CheckFailure, CheckResult, GateResult, Reason
 from vsr_hallucination.intake import Intake
@@ -70,18 +71,30 @@ def _row(rule: str, intake: Intake, gate: GateResult | None, reading: Reading | 
     return row
 
 
-def to_check(reading: Reading) -> Mapping[int, str]:
-    """What is checked of each answer with words of its own, by position: an echoed prompt is not the model's word."""
-    own = {n: answer.text[answer.skip :] for n, answer in enumerate(reading.answers)}
-    return {n: text for n, text in own.items() if text.strip()}
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An answer to check: its own words, and what it answers."""
+
+    text: str
+    asked: Asked
 
 
-def _facts(answer: Answer, result: CheckResult | None) -> ChoiceFacts:
+def to_check(intake: Intake, reading: Reading) -> Mapping[int, Question]:
+    """What is checked, by the answer's position: an echoed prompt is not the model's word, and what was asked without
+    evidence has nothing to be held to."""
+    own = {n: (answer, answer.text[answer.skip :]) for n, answer in enumerate(reading.answers)}
+    found = {n: Question(text, intake.asked_by(answer.index)) for n, (answer, text) in own.items() if text.strip()}
+    return {n: question for n, question in found.items() if question.asked.grounding}
+
+
+def _facts(answer: Answer, result: CheckResult | None, intake: Intake) -> ChoiceFacts:
     """Offsets count from the start of the whole text again, whatever was skipped in front."""
+    grounded = bool(intake.asked_by(answer.index).grounding)
     if not answer.skip:
-        return ChoiceFacts(answer.index, answer.text, result)
+        return ChoiceFacts(answer.index, answer.text, result, grounded)
     text = " " * answer.skip + answer.text[answer.skip :]
-    return ChoiceFacts(answer.index, text, observing.shifted(result, answer.skip) if result is not None else None)
+    moved = observing.shifted(result, answer.skip) if result is not None else None
+    return ChoiceFacts(answer.index, text, moved, grounded)
 
 
 def answered(
@@ -92,7 +105,7 @@ def answered(
     results: Mapping[int, CheckResult],
 ) -> tuple[Observation, ...]:
     """Rows 7 to 11. ``results`` go by position among the answers: an upstream may repeat a choice's index."""
-    choices = [_facts(answer, results.get(n)) for n, answer in enumerate(reading.answers)]
+    choices = [_facts(answer, results.get(n), intake) for n, answer in enumerate(reading.answers)]
     incomplete = reading.view is not None and reading.view.incomplete
     return tuple(
         observing.observe(

@@ -82,6 +82,7 @@ class ChoiceFacts:
     index: int
     text: str
     result: CheckResult | None = None
+    grounded: bool = True  # False: its own prompt carries no evidence, whatever the request's others do
 
 
 def judge(choice: ChoiceFacts, *, grounded: bool) -> Finding:
@@ -224,7 +225,7 @@ def observe(
             detector = choice.result.detector
             if not use_nli:
                 seen = replace(choice, result=without_nli(choice.result, choice.text))
-        findings.append(judge(seen, grounded=grounded))
+        findings.append(judge(seen, grounded=grounded and choice.grounded))
     if not findings:  # row 7: an answer without a single choice
         return unavailable(rule, Reason.NO_TEXT, gate=gate)
     worst = max(findings, key=_badness)

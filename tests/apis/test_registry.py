@@ -3,6 +3,7 @@
 import pytest
 
 from vsr_hallucination.apis.registry import api_for_path
+from vsr_hallucination.config.evidence_schema import ApiName
 
 NAMES = {
     "/v1/chat/completions": "openai_chat",
@@ -40,3 +41,13 @@ def test_known_paths(path):
 )
 def test_other_paths(path):
     assert api_for_path(path) is None
+
+
+def test_the_operators_map_goes_before_our_own():
+    named = (("/team/v1/messages", "openai_chat"), ("/ask", "openai_responses"))
+    names = {"/a/ask": "openai_responses", "/team/v1/messages": "openai_chat", "/v1/messages": "anthropic_messages"}
+    assert {path: api_for_path(path, named).name for path in names} == names
+
+
+def test_every_api_can_be_named():
+    assert {api_for_path("/x", (("/x", name),)).name for name in ApiName} == set(ApiName)

@@ -187,3 +187,16 @@ def test_importing_the_configuration_loads_nothing_heavy() -> None:
     heavy = ("torch", "transformers", "numpy", "pydantic", "sqlalchemy", "grpc")
     code = f"import sys, vsr_hallucination.config; print([m for m in {heavy!r} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_what_counts_as_evidence_is_read() -> None:
+    settings = config("filter_grounding").filter
+    assert settings.grounding == GroundingSettings(
+        tags=("context", "documents"),
+        tag_sources=("user", "system"),
+        message_names=("search_results",),
+        fields=(("metadata", "context"), ("rag", "the passages", 0)),
+        header="x-rag-context",
+        metadata="x-kb",
+    )
+    assert settings.apis == (("/team/ask", "anthropic_messages"), ("/ask", "openai_responses"))

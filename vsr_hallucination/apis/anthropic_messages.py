@@ -12,7 +12,15 @@ import json
 from collections.abc import Mapping
 
 from vsr_hallucination.apis.anthropic_evidence import result_block, supplied_block
-from vsr_hallucination.apis.base import Answer, RequestUnreadable, RequestView, ResponseUnreadable, ResponseView
+from vsr_hallucination.apis.base import (
+    TOOLS_ONLY,
+    Answer,
+    EvidenceOptions,
+    RequestUnreadable,
+    RequestView,
+    ResponseUnreadable,
+    ResponseView,
+)
 from vsr_hallucination.apis.content import (
     INCOMPLETE,
     answer,
@@ -45,20 +53,23 @@ class AnthropicMessages:
 
     name = "anthropic_messages"
 
-    def read_request(self, body: bytes) -> RequestView:
+    def read_request(self, body: bytes, options: EvidenceOptions = TOOLS_ONLY) -> RequestView:
         """Raises ``RequestUnreadable`` where the body is no request of this API."""
         request = request_object(body)
         messages = request.get("messages")
         if not isinstance(messages, list):
             raise RequestUnreadable("messages is not a list")
-        evidence = EvidenceBuilder()
+        evidence = EvidenceBuilder(options)
         prompt = ""
+        evidence.prompted(request.get("system"), ("system",), role="system")
         for at, message in enumerate(messages):
             if not isinstance(message, dict) or not isinstance(message.get("role"), str):
                 raise RequestUnreadable("a message is not an object with a role")
             content = message.get("content")
             if message["role"] == "user" and _speaks(content):
                 prompt = user_text(content)
+            if message["role"] in ("user", "system"):
+                evidence.prompted(content, ("messages", at, "content"), role=message["role"])
             if not isinstance(content, list):
                 continue
             for place, block in enumerate(content):
@@ -67,6 +78,7 @@ class AnthropicMessages:
                 path: Path = ("messages", at, "content", place)
                 if not result_block(evidence, block, path) and message["role"] == "user":
                     supplied_block(evidence, block, path)
+        evidence.beside(request)
         model = request.get("model")
         return RequestView(
             model=model if isinstance(model, str) else None,

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from vsr_hallucination.detection.types import Grounding
 
+MAX_PASSAGES = 2048  # evidence in more pieces than this is noted as unread, once
+
 
 class RequestUnreadable(ValueError):
     """The request body is not a request of this API. The message holds no request text."""
@@ -21,14 +23,74 @@ class ResponseUnreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Supplied:
+    """Evidence that came beside the body: a trusted request header's text, or the route's gRPC metadata."""
+
+    text: str
+    path: str  # where it stood, as records and pointers name it: ``header:x-context``
+    trust: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceOptions:
+    """What counts as evidence beyond tool results and documents. Nothing of it does unless the operator says so.
+
+    ``tags``: sections of prompt text between these tags, in messages of the roles in ``tag_sources`` (``system``,
+    which covers ``developer`` and ``instructions``, and ``user``). ``message_names``: whole messages with one of these
+    ``name``s. ``fields``: paths of request fields that hold text, documents, or a list of them.
+    """
+
+    tags: tuple[str, ...] = ()
+    tag_sources: tuple[str, ...] = ("system",)
+    message_names: tuple[str, ...] = ()
+    fields: tuple[tuple[str | int, ...], ...] = ()
+    supplied: tuple[Supplied, ...] = ()
+    max_passages: int = MAX_PASSAGES
+
+
+TOOLS_ONLY = EvidenceOptions()
+NO_EVIDENCE = Grounding()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One prompt of a request that holds several, and the evidence that belongs to it."""
+
+    prompt: str
+    grounding: Grounding
+
+
+@dataclass(frozen=True, slots=True)
 class RequestView:
-    """What the filter needs of a request: ``prompt`` is all text of the last user message."""
+    """What the filter needs of a request: ``prompt`` is all text of the last user message.
+
+    ``grounding`` is all evidence of the request. Completions may ask several prompts at once: ``asked`` then holds each
+    with the evidence that is its alone, ``shared`` what belongs to all of them, and ``choices`` (the request's ``n``)
+    how many answers each prompt gets in turn.
+    """
 
     model: str | None
     prompt: str
     grounding: Grounding
     stream: bool
     echo: tuple[str, ...] = ()  # completions with ``echo``: the text that choice 0, 1, … repeats in front
+    asked: tuple[Asked, ...] = ()
+    shared: Grounding = NO_EVIDENCE
+    choices: int = 1
+
+    def asked_by(self, index: int) -> Asked:
+        """What the choice with this ``index`` answers: its own prompt, with that prompt's evidence.
+
+        A choice beyond what was asked for answers a prompt that nobody can tell: it has no evidence.
+        """
+        if not self.asked:
+            return Asked(self.prompt, self.grounding)
+        at = index // self.choices
+        if at >= len(self.asked):
+            return Asked(self.prompt, NO_EVIDENCE)
+        own, shared = self.asked[at], self.shared
+        passages = (*own.grounding.passages, *shared.passages)
+        return Asked(own.prompt, Grounding(passages, (*own.grounding.unread, *shared.unread)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +174,7 @@ class Api(Protocol):
     @property
     def name(self) -> str: ...
 
-    def read_request(self, body: bytes) -> RequestView: ...
+    def read_request(self, body: bytes, options: EvidenceOptions = ...) -> RequestView: ...
 
     def read_response(self, body: bytes) -> ResponseView: ...
 

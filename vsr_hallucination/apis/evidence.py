@@ -8,16 +8,21 @@ What is no evidence, and why:
 - an error result (marked by the API, an MCP ``isError``, or JSON that says nothing but ``error``): noted as unread.
   An error told as plain text cannot be told from a finding and stays evidence;
 - images, audio, files, encrypted pages: noted as unread, they lower the grounding's coverage;
-- what user, system or developer messages say, and the list of ``tools``.
+- what user, system or developer messages say, and the list of ``tools``. ``EvidenceOptions`` can say otherwise of
+  tagged sections, named messages, request fields, and texts beside the body; each passage keeps whose word it is in
+  ``trust``: ``tool``, ``document``, ``system``, ``user``, ``field``, ``header`` or ``metadata``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from vsr_hallucination.apis.base import TOOLS_ONLY, EvidenceOptions
 from vsr_hallucination.apis.flatten import Flattened, flatten, looks_like_json
 from vsr_hallucination.apis.jsontext import Path, path_text
+from vsr_hallucination.apis.tagged import pattern_of, sections
 from vsr_hallucination.detection.types import Grounding, OffsetRun, Passage, UnreadEvidence
 
-MAX_PASSAGES = 2048  # evidence in more pieces than this is noted as unread, once
 # Code points of JSON per request that are made readable, about half a second each million. What is beyond stays the
 # text it is; this is more than a detector reads anyway.
 MAX_FLATTENED = 2_000_000
@@ -55,27 +60,61 @@ def is_text(value: object) -> bool:
     return bool(bare) and (len(bare) > 20 or bare.casefold() not in _PLACEHOLDERS)
 
 
+def value_at(value: object, path: Path) -> object:
+    """What stands at ``path``; None where nothing does."""
+    for step in path:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def _place(path: Path | str) -> str:
+    return path if isinstance(path, str) else path_text(path)
+
+
 class EvidenceBuilder:
     """Collects the evidence of one request, in the order it is given."""
 
-    def __init__(self, max_passages: int = MAX_PASSAGES) -> None:
-        self._max = max_passages
+    def __init__(self, options: EvidenceOptions = TOOLS_ONLY) -> None:
+        self._options = options
+        self._max = options.max_passages
+        self._tags = pattern_of(options.tags)
         self._flattened = 0
         self._passages: list[Passage] = []
         self._unread: list[UnreadEvidence] = []
         self._full = False
 
-    def grounding(self) -> Grounding:
-        return Grounding(tuple(self._passages), tuple(self._unread))
+    def mark(self) -> tuple[int, int]:
+        """Where the evidence stands now: passages and unread ones so far, for ``grounding``."""
+        return len(self._passages), len(self._unread)
 
-    def unread(self, path: Path, kind: str) -> None:
+    def grounding(self, since: tuple[int, int] = (0, 0)) -> Grounding:
+        """The evidence since a mark; all of it without one."""
+        return Grounding(tuple(self._passages[since[0] :]), tuple(self._unread[since[1] :]))
+
+    def unread(self, path: Path | str, kind: str) -> None:
         if len(self._unread) < self._max:
-            self._unread.append(UnreadEvidence(path_text(path), kind))
+            self._unread.append(UnreadEvidence(_place(path), kind))
 
     def text(
-        self, text: str, path: Path, *, role: str, source_id: str | None, trust: str = "tool", lead: str = ""
+        self,
+        text: str,
+        path: Path | str,
+        *,
+        role: str,
+        source_id: str | None,
+        trust: str = "tool",
+        lead: str = "",
+        at: int = 0,
     ) -> None:
-        """One string of evidence. ``lead`` (a title) goes in front of it in the passage and maps to nothing."""
+        """One string of evidence, which stands at ``at`` in the string at ``path``.
+
+        ``lead`` (a title) goes in front of it in the passage and maps to nothing. A ``path`` in words is no JSON path.
+        """
         if not is_text(text):
             return
         flat = self._flatten(text)
@@ -89,12 +128,12 @@ class EvidenceBuilder:
                 self._full = True
                 self.unread(path, "limit")
             return
-        if lead:
+        if lead or at:
             runs = origin or (OffsetRun(0, 0, len(shown)),)
-            shift = len(lead) + 1
-            origin = tuple(OffsetRun(run.start + shift, run.origin, run.length) for run in runs)
-            shown = f"{lead}\n{shown}"
-        self._passages.append(Passage(shown, path_text(path), role, source_id, trust, origin))
+            shift = len(lead) + 1 if lead else 0
+            origin = tuple(OffsetRun(run.start + shift, run.origin + at, run.length) for run in runs)
+            shown = f"{lead}\n{shown}" if lead else shown
+        self._passages.append(Passage(shown, _place(path), role, source_id, trust, origin))
 
     def _flatten(self, text: str) -> Flattened | None:
         if not looks_like_json(text) or self._flattened + len(text) > MAX_FLATTENED:
@@ -122,6 +161,53 @@ class EvidenceBuilder:
             kind = part.get("type") if isinstance(part, dict) else None
             self.unread(path, _KINDS.get(kind, "unknown") if isinstance(kind, str) else "unknown")
 
+    def prompted(self, content: object, path: Path, *, role: str) -> None:
+        """What a system, developer or user message says: evidence only in tagged sections, if the operator said so."""
+        source = "user" if role == "user" else "system"
+        if self._tags is None or source not in self._options.tag_sources:
+            return
+        if isinstance(content, str):
+            self._sections(content, path, role, source)
+        elif isinstance(content, list):
+            for at, part in enumerate(content):
+                text = part_text(part)
+                if isinstance(part, str):
+                    self._sections(part, (*path, at), role, source)
+                elif text is not None:
+                    self._sections(text, (*path, at, "text"), role, source)
+
+    def _sections(self, text: str, path: Path, role: str, trust: str) -> None:
+        assert self._tags is not None  # only called where there are tags
+        found, left_open = sections(text, self._tags)
+        for one in found:
+            inner = text[one.start : one.end]
+            self.text(inner, path, role=role, source_id=one.tag, trust=trust, at=one.start)
+        if left_open:
+            self.unread(path, "unclosed_tag")
+
+    def named(self, message: Mapping[object, object], path: Path, *, role: str) -> bool:
+        """A message whose ``name`` marks it as evidence. False where it is none."""
+        name = message.get("name")
+        if not isinstance(name, str) or name not in self._options.message_names:
+            return False
+        trust = "system" if role in ("system", "developer") else "user"  # a client writes assistant turns as well
+        self.content(message.get("content"), (*path, "content"), role=role, source_id=name, trust=trust)
+        return True
+
+    def beside(self, request: object) -> None:
+        """The request fields that the operator named, then what came beside the body."""
+        for path in self._options.fields:
+            self._field(value_at(request, path), path)
+        for one in self._options.supplied:
+            self.text(one.text, one.path, role=one.trust, source_id=None, trust=one.trust)
+
+    def _field(self, value: object, path: Path) -> None:
+        if isinstance(value, list):
+            for at, one in enumerate(value):
+                self._document(one, (*path, at), None, "", "field")
+        elif value is not None:
+            self._document(value, path, None, "", "field")
+
     def documents(self, documents: object, path: Path) -> None:
         """Retrieved documents beside the messages, as vLLM and Cohere take them: strings, or objects with a text."""
         if documents is None:
@@ -130,11 +216,11 @@ class EvidenceBuilder:
             self.unread(path, "unknown")
             return
         for at, document in enumerate(documents):
-            self._document(document, (*path, at), None, "")
+            self._document(document, (*path, at), None, "", "document")
 
-    def _document(self, document: object, path: Path, source_id: str | None, title: str) -> None:
+    def _document(self, document: object, path: Path, source_id: str | None, title: str, trust: str) -> None:
         if isinstance(document, str):
-            self.text(document, path, role="document", source_id=source_id, trust="document", lead=title)
+            self.text(document, path, role="document", source_id=source_id, trust=trust, lead=title)
             return
         if not isinstance(document, dict):
             self.unread(path, "unknown")
@@ -147,9 +233,9 @@ class EvidenceBuilder:
         for key in _BODY_KEYS:
             body = document.get(key)
             if isinstance(body, str) or (key == "data" and isinstance(body, dict) and "data" not in body):
-                self._document(body, (*path, key), source_id, title)
+                self._document(body, (*path, key), source_id, title, trust)
                 return
             if body is not None:
-                self.content(body, (*path, key), role="document", source_id=source_id, trust="document")
+                self.content(body, (*path, key), role="document", source_id=source_id, trust=trust)
                 return
         self.unread(path, "unknown")

@@ -1,12 +1,13 @@
 """OpenAI Chat Completions, as OpenAI, vLLM, SGLang, Azure, Mistral and their gateways speak it.
 
 Request: tool and function messages of all turns are the evidence, and ``documents`` beside them; the prompt is the
-last user message. Response: see ``content`` for what counts as the answer.
+last user message that is no evidence itself. What the provider searches is noted as unread. Response: see ``content``
+for what counts as the answer.
 """
 
 from __future__ import annotations
 
-from vsr_hallucination.apis.base import RequestUnreadable, RequestView
+from vsr_hallucination.apis.base import TOOLS_ONLY, EvidenceOptions, RequestUnreadable, RequestView
 from vsr_hallucination.apis.choice_body import ChoiceBodies, Json
 from vsr_hallucination.apis.choice_stream import ChoiceAssembler, Piece
 from vsr_hallucination.apis.content import Unreadable, moved_annotations, request_object, texts, user_text
@@ -14,6 +15,8 @@ from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Edit, Path
 
 _TOOL_ROLES = ("tool", "function")
+_PROMPT_ROLES = ("user", "system", "developer")
+_SEARCHES = ("web_search_options", "data_sources")  # the provider looks things up; the request does not show what
 
 
 class OpenAIChat(ChoiceBodies):
@@ -21,13 +24,13 @@ class OpenAIChat(ChoiceBodies):
 
     name = "openai_chat"
 
-    def read_request(self, body: bytes) -> RequestView:
+    def read_request(self, body: bytes, options: EvidenceOptions = TOOLS_ONLY) -> RequestView:
         """Raises ``RequestUnreadable`` where the body is no chat request: the upstream would refuse it as well."""
         request = request_object(body)
         messages = request.get("messages")
         if not isinstance(messages, list):
             raise RequestUnreadable("messages is not a list")
-        evidence = EvidenceBuilder()
+        evidence = EvidenceBuilder(options)
         prompt = ""
         for at, message in enumerate(messages):
             if not isinstance(message, dict):
@@ -35,13 +38,21 @@ class OpenAIChat(ChoiceBodies):
             role, content = message.get("role"), message.get("content")
             if not isinstance(role, str):
                 raise RequestUnreadable("a message has no role")
-            if role == "user":
-                prompt = user_text(content)
-            elif role in _TOOL_ROLES:
+            path: Path = ("messages", at)
+            if role in _TOOL_ROLES:
                 source = message.get("tool_call_id" if role == "tool" else "name")
                 source_id = source if isinstance(source, str) else None
-                evidence.content(content, ("messages", at, "content"), role=role, source_id=source_id)
+                evidence.content(content, (*path, "content"), role=role, source_id=source_id)
+            elif not evidence.named(message, path, role=role):
+                if role == "user":
+                    prompt = user_text(content)
+                if role in _PROMPT_ROLES:
+                    evidence.prompted(content, (*path, "content"), role=role)
         evidence.documents(request.get("documents"), ("documents",))
+        evidence.beside(request)
+        for key in _SEARCHES:
+            if request.get(key):
+                evidence.unread((key,), "search")
         model = request.get("model")
         return RequestView(
             model=model if isinstance(model, str) else None,

@@ -1,18 +1,20 @@
 """OpenAI Completions (the API before chat), as vLLM and llama.cpp still serve it.
 
-The request carries no tool results; ``documents`` beside the prompt is its only evidence. A prompt of token ids cannot
-be read and is noted as unread. With ``echo`` each answer repeats its prompt in front: ``RequestView.echo`` says which
+The request carries no tool results; ``documents`` beside the prompt is its evidence, and tagged sections of the prompt
+where the operator says so. Of a list of prompts each choice meets its own. A prompt of token ids cannot be read and is
+noted as unread. With ``echo`` each answer repeats its prompt in front: ``RequestView.echo`` says which
 texts may stand there, and ``without_echo`` marks them as not the model's.
 """
 
 from __future__ import annotations
 
-from vsr_hallucination.apis.base import RequestUnreadable, RequestView
+from vsr_hallucination.apis.base import TOOLS_ONLY, Asked, EvidenceOptions, RequestUnreadable, RequestView
 from vsr_hallucination.apis.choice_body import ChoiceBodies, Json
 from vsr_hallucination.apis.choice_stream import ChoiceAssembler, Piece
 from vsr_hallucination.apis.content import Unreadable, own_index, request_object
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Path
+from vsr_hallucination.detection.types import Grounding
 
 
 class OpenAICompletions(ChoiceBodies):
@@ -20,12 +22,14 @@ class OpenAICompletions(ChoiceBodies):
 
     name = "openai_completions"
 
-    def read_request(self, body: bytes) -> RequestView:
+    def read_request(self, body: bytes, options: EvidenceOptions = TOOLS_ONLY) -> RequestView:
         """Raises ``RequestUnreadable`` where the prompt is neither text nor token ids, nor a list of those."""
         request = request_object(body)
-        evidence = EvidenceBuilder()
-        prompts = _prompts(request.get("prompt"), evidence)
+        evidence = EvidenceBuilder(options)
+        prompts, asked = _prompts(request.get("prompt"), evidence)
+        shared = evidence.mark()
         evidence.documents(request.get("documents"), ("documents",))
+        evidence.beside(request)
         model = request.get("model")
         return RequestView(
             model=model if isinstance(model, str) else None,
@@ -33,6 +37,9 @@ class OpenAICompletions(ChoiceBodies):
             grounding=evidence.grounding(),
             stream=request.get("stream") is True,
             echo=_echoes(prompts, request) if request.get("echo") is True else (),
+            asked=asked,
+            shared=evidence.grounding(shared) if asked else Grounding(),
+            choices=own_index(request.get("n")) or 1,
         )
 
     def assembler(self, limit: int) -> ChoiceAssembler:
@@ -54,27 +61,32 @@ def _piece(choice: Json) -> Piece:
     return Piece(text or "")
 
 
-def _prompts(prompt: object, evidence: EvidenceBuilder) -> list[str | None]:
-    """The prompts in order, None for one of token ids."""
+def _prompts(prompt: object, evidence: EvidenceBuilder) -> tuple[list[str | None], tuple[Asked, ...]]:
+    """The prompts in order, None for one of token ids; of several also what each brings along as evidence."""
     if prompt is None:
-        return []
+        return [], ()
     if isinstance(prompt, str):
-        return [prompt]
+        evidence.prompted(prompt, ("prompt",), role="user")
+        return [prompt], ()
     if not isinstance(prompt, list):
         raise RequestUnreadable("the prompt is neither text nor a list")
     if prompt and all(own_index(token) is not None for token in prompt):
         evidence.unread(("prompt",), "tokens")
-        return [None]
+        return [None], ()
     found: list[str | None] = []
+    asked: list[Asked] = []
     for at, one in enumerate(prompt):
+        before = evidence.mark()
         if isinstance(one, str):
+            evidence.prompted(one, ("prompt", at), role="user")
             found.append(one)
         elif isinstance(one, list) and all(own_index(token) is not None for token in one):
             evidence.unread(("prompt", at), "tokens")
             found.append(None)
         else:
             raise RequestUnreadable("a prompt of the list is neither text nor token ids")
-    return found
+        asked.append(Asked(found[-1] or "", evidence.grounding(before)))
+    return found, tuple(asked) if len(asked) > 1 else ()
 
 
 def _echoes(prompts: list[str | None], request: Json) -> tuple[str, ...]:

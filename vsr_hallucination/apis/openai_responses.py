@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from vsr_hallucination.apis.base import RequestUnreadable, RequestView, ResponseUnreadable, ResponseView
+from vsr_hallucination.apis.base import (
+    TOOLS_ONLY,
+    EvidenceOptions,
+    RequestUnreadable,
+    RequestView,
+    ResponseUnreadable,
+    ResponseView,
+)
 from vsr_hallucination.apis.content import (
     answer,
     is_error,
@@ -21,11 +28,13 @@ from vsr_hallucination.apis.content import (
     user_text,
 )
 from vsr_hallucination.apis.event_stream import EventAssembler, Json
-from vsr_hallucination.apis.evidence import EvidenceBuilder
+from vsr_hallucination.apis.evidence import EvidenceBuilder, value_at
 from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, Prefix, edit
 from vsr_hallucination.apis.responses_stream import ResponsesAssembler, output_texts
 
 _FAILED = ("failed", "cancelled")
+_PROMPT_ROLES = ("user", "system", "developer")
+_REFERENCES = ("previous_response_id", "conversation", "prompt")  # what the server keeps may hold evidence
 
 
 class OpenAIResponses:
@@ -33,27 +42,33 @@ class OpenAIResponses:
 
     name = "openai_responses"
 
-    def read_request(self, body: bytes) -> RequestView:
+    def read_request(self, body: bytes, options: EvidenceOptions = TOOLS_ONLY) -> RequestView:
         """Raises ``RequestUnreadable`` where the body is no request of this API."""
         request = request_object(body)
         given = request.get("input")
-        evidence = EvidenceBuilder()
+        evidence = EvidenceBuilder(options)
         prompt = ""
+        evidence.prompted(request.get("instructions"), ("instructions",), role="system")
         if isinstance(given, str):
             prompt = given
+            evidence.prompted(given, ("input",), role="user")
         elif isinstance(given, list):
             for at, item in enumerate(given):
                 if not isinstance(item, dict):
                     raise RequestUnreadable("an input item is not an object")
-                if item.get("role") == "user":
+                role = item.get("role")
+                if role == "user":
                     prompt = user_text(item.get("content"))
+                if isinstance(role, str) and role in _PROMPT_ROLES:
+                    evidence.prompted(item.get("content"), ("input", at, "content"), role=role)
                 else:
                     _item(evidence, item, ("input", at))
         elif given is not None:
             raise RequestUnreadable("input is neither text nor a list of items")
-        for key in ("previous_response_id", "conversation"):
+        evidence.beside(request)
+        for key in _REFERENCES:
             if request.get(key):
-                evidence.unread((key,), "reference")  # the server may hold tool results of earlier turns
+                evidence.unread((key,), "reference")
         model = request.get("model")
         return RequestView(
             model=model if isinstance(model, str) else None,
@@ -82,7 +97,7 @@ class OpenAIResponses:
         path = parts[0][0]
         edits: list[Edit] = [Prefix(path, notice)]
         annotations = (*path[:-1], "annotations")
-        edits += moved_annotations(_at(response, annotations), annotations, len(notice))
+        edits += moved_annotations(value_at(response, annotations), annotations, len(notice))
         if isinstance(response.get("output_text"), str) and response["output_text"]:
             edits.append(Prefix(("output_text",), notice))  # some servers send the SDK's joined text as a field
         try:
@@ -92,17 +107,6 @@ class OpenAIResponses:
 
     def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
         return openai_error(message=message, code=code, param=param)
-
-
-def _at(value: object, path: Path) -> object:
-    for step in path:
-        if isinstance(value, dict):
-            value = value.get(step)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
 
 
 def _item(evidence: EvidenceBuilder, item: Json, path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from vsr_hallucination.apis.anthropic_messages import AnthropicMessages
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.openai_chat import OpenAIChat
@@ -17,7 +19,16 @@ _APIS: tuple[tuple[str, Api], ...] = (
 )
 
 
-def api_for_path(path: str) -> Api | None:
-    """The API that serves ``:path`` (its query is ignored), None where it is none of ours."""
+_BY_NAME = {api.name: api for _, api in _APIS}
+
+
+def api_for_path(path: str, named: Sequence[tuple[str, str]] = ()) -> Api | None:
+    """The API that serves ``:path`` (its query is ignored), None where it is none of ours.
+
+    ``named``: (end of a path, name of an API) as the operator maps them; they go before our own, first fits.
+    """
     path = path.partition("?")[0].partition("#")[0].rstrip("/")
+    for suffix, name in named:
+        if path.endswith(suffix):
+            return _BY_NAME[name]
     return next((api for suffix, api in _APIS if path.endswith(suffix)), None)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from vsr_hallucination.config.cursor import Cursor, Fields
+from vsr_hallucination.config.evidence import read_apis, read_grounding
 from vsr_hallucination.config.problems import words
 from vsr_hallucination.config.schema import (
     Action,
@@ -17,7 +18,6 @@ from vsr_hallucination.config.schema import (
     FactCheckMode,
     FailureMode,
     FilterSettings,
-    GroundingSettings,
     Limits,
     ServerSettings,
     TlsSettings,
@@ -26,7 +26,7 @@ from vsr_hallucination.config.schema import (
 _FILTER = words(
     """
     failure_mode evaluation_failed_action fact_check decision_source allow_debug limits detection
-    grounding server admin envoy replay log_level
+    grounding apis server admin envoy replay log_level
     """
 )
 _DETECTION = frozenset({"value_check", "deadline", "queue", "threads", "torch_threads", "batch_tokens", "max_windows"})
@@ -63,7 +63,8 @@ def read_filter(block: Cursor | None) -> tuple[FilterSettings, Cursor | None]:
         allow_debug=fields.flag("allow_debug", base.allow_debug),
         limits=_limits(fields),
         detection=_detection(fields),
-        grounding=_grounding(fields),
+        grounding=read_grounding(fields),
+        apis=read_apis(fields),
         server=_server(fields),
         admin=_admin(fields),
         envoy=_envoy(fields),
@@ -112,11 +113,6 @@ def _detection(fields: Fields) -> DetectionSettings:
         batch_tokens=inner.integer("batch_tokens", base.batch_tokens, 128, 1_048_576),
         max_windows=inner.integer("max_windows", base.max_windows, 1, 100_000),
     )
-
-
-def _grounding(fields: Fields) -> GroundingSettings:
-    inner = fields.sub("grounding", {"max_passages"}, owned=True)
-    return GroundingSettings(max_passages=inner.integer("max_passages", GroundingSettings().max_passages, 1, 1_000_000))
 
 
 def _server(fields: Fields) -> ServerSettings:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from vsr_hallucination.config.evidence_schema import ApiName as ApiName
+from vsr_hallucination.config.evidence_schema import GroundingSettings as GroundingSettings
 from vsr_hallucination.config.projection_schema import Projections
 
 
@@ -278,13 +280,6 @@ class ReplaySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class GroundingSettings:
-    """``filter.grounding``: limits; further evidence sources join here."""
-
-    max_passages: int = 2048
-
-
-@dataclass(frozen=True, slots=True)
 class FilterSettings:
     """The ``filter`` block: everything that is ours alone."""
 
@@ -295,7 +290,8 @@ class FilterSettings:
     allow_debug: bool = True
     limits: Limits = Limits()
     detection: DetectionSettings = DetectionSettings()
-    grounding: GroundingSettings = GroundingSettings()
+    grounding: GroundingSettings = field(default_factory=GroundingSettings)
+    apis: tuple[tuple[str, ApiName], ...] = ()  # (end of a path, API), looked at before the built-in ones
     server: ServerSettings = ServerSettings()
     admin: AdminSettings = AdminSettings()
     envoy: EnvoySettings = EnvoySettings()
