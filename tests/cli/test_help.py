@@ -20,7 +20,7 @@ HEAVY = (
     "yaml",
     "google.protobuf",
 )
-COMMANDS = ("serve", "demo", "validate", "check", "envoy-config")
+COMMANDS = ("serve", "demo", "validate", "schema", "check", "envoy-config")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from vsr_hallucination import __version__
-from vsr_hallucination.cli import commands, evaluating
+from vsr_hallucination.cli import commands, evaluating, schema
 
 _SUMMARY = (
     "Checks LLM answers against the evidence their request carried, in front of the client, behind Envoy."
@@ -27,6 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
     _serve(group)
     _demo(group)
     _validate(group)
+    schema.add(group)
     _check(group)
     _envoy_config(group)
     evaluating.add(group)
