@@ -78,9 +78,7 @@ class NoteLog:
     out is told with the next line of that event.
     """
 
-    def __init__(
-        self, burst: int = 20, window: float = 10.0, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, burst: int = 20, window: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._log = logging.getLogger(f"{_ROOT}.exchange")
         self._burst = burst
         self._window = window
@@ -120,9 +118,7 @@ def _described(_: object, __: str, event: Event) -> Event:
     if named is not None:
         event["event"], event["detail"] = named.groups()
     else:
-        event["event"] = text.split("\n", 1)[
-            0
-        ]  # what follows may quote: asyncio appends a failed task's exception
+        event["event"] = text.split("\n", 1)[0]  # what follows may quote: asyncio appends a failed task's exception
     exc_info = event.pop("exc_info", None) or record.exc_info
     if exc_info is True:
         exc_info = sys.exc_info()

@@ -25,7 +25,13 @@ _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 _SHARES: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _ACTIONS: Final = ("block", "body", "header", "none")  # the strongest first
+_DEFAULT_RECIPE: Final = "default"
 _CONTEXT_UNAVAILABLE: Final = "hallucination_context_unavailable"
+
+
+def scoped(recipe: str, name: str) -> str:
+    """A signal's or decision's name in the router's metrics: bare in the recipe ``default``, else with its recipe."""
+    return name if recipe == _DEFAULT_RECIPE else f"{recipe}::{name}"
 
 
 class LabelBounds:
@@ -38,7 +44,7 @@ class LabelBounds:
     def __call__(self, label: str, value: str | None) -> str:
         if not value:
             return "none"
-        text = value[:80]
+        text = value[:160]  # a recipe's name and a rule's
         seen = self._seen.setdefault(label, set())
         if text in seen:
             return text
@@ -60,12 +66,8 @@ class Telemetry:
         self._gauge("vsr_build_info", "The running version; always 1.", "version").labels(__version__).set(1)
         # Semantic Router's names
         signal = ("signal_type", "signal_name")
-        self._extractions = self._counter(
-            "llm_signal_extraction_total", "Observations published, by signal.", *signal
-        )
-        self._matches = self._counter(
-            "llm_signal_match_total", "Observations that matched, by signal.", *signal
-        )
+        self._extractions = self._counter("llm_signal_extraction_total", "Observations published, by signal.", *signal)
+        self._matches = self._counter("llm_signal_match_total", "Observations that matched, by signal.", *signal)
         self._signal_seconds = self._histogram(
             "llm_signal_extraction_latency_seconds", "Time to evaluate a signal.", _SECONDS, "signal_type"
         )
@@ -94,9 +96,7 @@ class Telemetry:
         self._unavailable = self._counter(
             "vsr_unavailable_total", "Answers that could not be checked, by reason.", "recipe", "reason"
         )
-        self._coverage = self._histogram(
-            "vsr_coverage_ratio", "Share that was read, 0 to 1.", _SHARES, "part"
-        )
+        self._coverage = self._histogram("vsr_coverage_ratio", "Share that was read, 0 to 1.", _SHARES, "part")
         self._unsupported = self._histogram(
             "vsr_unsupported_score", "How likely the answer's worst part is unsupported.", _SHARES, "recipe"
         )
@@ -108,9 +108,7 @@ class Telemetry:
             "Upstream failures: an error status, or an error inside a 2xx.",
             "kind",
         )
-        self._unknown_api = self._counter(
-            "vsr_unknown_api_total", "Requests of an API this filter does not read."
-        )
+        self._unknown_api = self._counter("vsr_unknown_api_total", "Requests of an API this filter does not read.")
         self._ignored_overrides = self._counter(
             "vsr_ignored_overrides_total", "Body messages that show that Envoy did not take a mode override."
         )
@@ -119,34 +117,24 @@ class Telemetry:
         )
         # ours: detection
         self._queue = self._gauge("vsr_detection_queue_size", "Checks waiting for a model.", "model")
-        self._batch = self._histogram(
-            "vsr_detection_batch_size", "Windows in one model call.", _SIZES, "model"
-        )
-        self._wait = self._histogram(
-            "vsr_detection_queue_wait_seconds", "Wait of a check.", _SECONDS, "model"
-        )
+        self._batch = self._histogram("vsr_detection_batch_size", "Windows in one model call.", _SIZES, "model")
+        self._wait = self._histogram("vsr_detection_queue_wait_seconds", "Wait of a check.", _SECONDS, "model")
         self._dropped = self._counter(
             "vsr_detection_dropped_total", "Checks dropped before any work.", "model", "reason"
         )
         self._checks = self._counter("vsr_checks_total", "Single checks by result: ok, or why not.", "result")
         self._gates = self._counter("vsr_fact_checks_total", "Classifier runs by result.", "result")
-        self._models = self._gauge(
-            "vsr_model_loaded", "1 if the model is loaded and answered.", "recipe", "model"
-        )
+        self._models = self._gauge("vsr_model_loaded", "1 if the model is loaded and answered.", "recipe", "model")
         # ours: configuration and replay
         self._config = self._gauge("vsr_config_info", "The configuration in force; always 1.", "sha256")
-        self._config_at = self._gauge(
-            "vsr_config_loaded_timestamp_seconds", "When it was loaded; age is now - this."
-        )
+        self._config_at = self._gauge("vsr_config_loaded_timestamp_seconds", "When it was loaded; age is now - this.")
         self._reloads = self._counter("vsr_config_reloads_total", "Reloads by result.", "result")
         self._backlog = self._gauge("vsr_replay_backlog", "Replay records not yet in the store.")
         self._written = self._counter("vsr_replay_records_written_total", "Replay records written.")
         self._write_seconds = self._histogram(
             "vsr_replay_write_seconds", "Time of a batch, retries included.", _SECONDS
         )
-        self._lost = self._counter(
-            "vsr_replay_lost_total", "Replay records (or bodies) lost, by reason.", "reason"
-        )
+        self._lost = self._counter("vsr_replay_lost_total", "Replay records (or bodies) lost, by reason.", "reason")
         self._pruned = self._counter("vsr_replay_pruned_total", "Replay records removed by retention.")
 
     # -- exchanges -------------------------------------------------------------------------------------------
@@ -173,28 +161,31 @@ class Telemetry:
         if record.completed_at is not None:
             _observe(self._exchange_seconds.labels(streaming), record.completed_at - record.created_at)
         for outcome in record.outcomes:
-            self._outcome(outcome, recipe, streaming)
+            self._outcome(outcome, record.recipe, streaming)
         actions = [outcome.action for outcome in record.outcomes]
         applied = next((action for action in _ACTIONS if action in actions), None)
         if applied is not None:
-            self._plugin.labels("hallucination", self._label("decision", record.decision), applied).inc()
+            decision = scoped(record.recipe, record.decision) if record.decision else None
+            self._plugin.labels("hallucination", self._label("decision", decision), applied).inc()
         if any(outcome.error == _CONTEXT_UNAVAILABLE for outcome in record.outcomes):
             self._unverified.inc()
         if record.outcomes:
-            self._fact_check(record.outcomes)
+            self._fact_check(record.outcomes, record.recipe)
 
     def watch_open_exchanges(self, read: Callable[[], int]) -> None:
         """``read`` is asked at each scrape."""
         self._open.set_function(read)
 
-    def _outcome(self, outcome: Outcome, recipe: str, streaming: str) -> None:
-        rule = self._label("rule", outcome.target_ref.removeprefix("hallucination:"))
+    def _outcome(self, outcome: Outcome, recipe_name: str, streaming: str) -> None:
+        recipe = self._label("recipe", recipe_name)
+        name = outcome.target_ref.removeprefix("hallucination:")
+        rule, signal = self._label("rule", name), self._label("signal", scoped(recipe_name, name))
         state = self._label("state", outcome.verdict)
         self._outcomes.labels(recipe, rule, state, streaming).inc()
         if state != "not_applicable":  # that one is not published
-            self._extractions.labels("hallucination", rule).inc()
+            self._extractions.labels("hallucination", signal).inc()
         if state == "detected":
-            self._matches.labels("hallucination", rule).inc()
+            self._matches.labels("hallucination", signal).inc()
         if state == "unavailable":
             context = outcome.error == _CONTEXT_UNAVAILABLE
             reason = "context_unavailable" if context else self._label("reason", outcome.reason)
@@ -203,11 +194,12 @@ class Telemetry:
         _observe(self._coverage.labels("grounding"), outcome.coverage_grounding)
         _observe(self._unsupported.labels(recipe), outcome.unsupported_score)
 
-    def _fact_check(self, outcomes: Sequence[Outcome]) -> None:
+    def _fact_check(self, outcomes: Sequence[Outcome], recipe: str) -> None:
         if all(outcome.gate_score is None for outcome in outcomes):
             return
         spared = all(outcome.verdict == "not_applicable" for outcome in outcomes)
-        name = "no_fact_check_needed" if spared else "needs_fact_check"
+        verdict = "no_fact_check_needed" if spared else "needs_fact_check"
+        name = self._label("signal", scoped(recipe, verdict))
         self._extractions.labels("fact_check", name).inc()
         self._matches.labels("fact_check", name).inc()
 
@@ -244,9 +236,7 @@ class Telemetry:
 
     def model_state(self, recipe: str, model: str, *, loaded: bool) -> None:
         """Whether a provisioned model is loaded and answers."""
-        self._models.labels(self._label("recipe", recipe), self._label("model", model)).set(
-            1 if loaded else 0
-        )
+        self._models.labels(self._label("recipe", recipe), self._label("model", model)).set(1 if loaded else 0)
 
     # -- configuration and replay ----------------------------------------------------------------------------
 
