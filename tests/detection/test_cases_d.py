@@ -1,139 +1,110 @@
-"""Group D of the cases through the shipped models: what an operator gets who configures nothing."""
+"""The cases of group D that training decides, on the embedded detector as it ships."""
 
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterator
 
 import pytest
 
-from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings, ExplainerSettings, FactCheckSettings
-from vsr_hallucination.detection.factory import make_checker, make_gate
-from vsr_hallucination.detection.types import Checker, CheckRequest, CheckResult, Detection, Gate, Grounding, Passage
+from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
+from vsr_hallucination.detection.factory import make_checker
+from vsr_hallucination.detection.types import Checker, CheckRequest, Detection, Grounding, Passage
 
-RECORD = "depot: K7\nmonth: May\ncrates: 412\ncost_eur: 9500"
-QUESTION = "How many crates did depot K7 ship in May, and at what cost?"
-GOOD = "Depot K7 shipped 412 crates in May at a cost of 9,500 euros."
-BAD = "Depot K7 shipped 479 crates in May at a cost of 9,500 euros."
-SECONDS = 60.0
+DEPOT = "depot: K7\nmonth: May\ncrates: 412\ncost_eur: 9500"
+ASKED = "How many crates did depot K7 ship in May, and at what cost?"
+RIGHT = "Depot K7 shipped 412 crates in May at a cost of 9,500 euros."
+WRONG = RIGHT.replace("412", "479")
+RENT = "Rent at Elm Court is 1,310 euros, 3 rooms."
+CLOTHES = ("Rent is **{}** euros.", "Rent is __{}__ euros.", "| Rent | {} |", "Rent: `{}`", "Rent is <b>{}</b> euros.")
 
 
 @pytest.fixture(scope="module")
 def checker() -> Iterator[Checker]:
-    made = make_checker(DetectorSettings(), ExplainerSettings(), DetectionSettings())
-    asyncio.run(made.probe())
+    made = make_checker(DetectorSettings(), None, DetectionSettings(torch_threads=1))
     yield made
     asyncio.run(made.aclose())
 
 
-@pytest.fixture(scope="module")
-def gate() -> Iterator[Gate]:
-    made = make_gate(FactCheckSettings(), DetectionSettings())
-    asyncio.run(made.probe())
-    yield made
-    asyncio.run(made.aclose())
-
-
-async def check(
-    checker: Checker, answer: str, passages: list[str], question: str = QUESTION, *, explain: bool = False
-) -> Detection:
-    grounding = Grounding(tuple(Passage(text, f"$.messages[{n}].content") for n, text in enumerate(passages)))
-    result: CheckResult = await checker.check(CheckRequest(question, grounding, answer, explain, SECONDS))
+async def found(checker: Checker, answer: str, question: str, *passages: str) -> Detection:
+    grounding = Grounding(tuple(Passage(text, f"$[{n}]") for n, text in enumerate(passages)))
+    result = await checker.check(CheckRequest(question, grounding, answer, deadline=60))
     assert result.failure is None
     assert result.detection is not None
+    assert all(answer[span.start : span.end] == span.text == span.text.strip() for span in result.detection.spans)
     return result.detection
 
 
-def texts(detection: Detection) -> list[str]:
-    return [span.text for span in detection.spans]
+async def test_acceptance_the_right_record_is_clean_and_the_wrong_number_is_named(checker: Checker) -> None:
+    right, wrong = await found(checker, RIGHT, ASKED, DEPOT), await found(checker, WRONG, ASKED, DEPOT)
+    assert not right.spans
+    assert [span.text for span in wrong.spans] == ["479"]
+    assert wrong.spans[0].confidence > 0.9
+    assert wrong.unsupported_score > right.unsupported_score
 
 
-async def test_the_shared_example(checker: Checker) -> None:
-    assert texts(await check(checker, GOOD, [RECORD])) == []
-    bad = await check(checker, BAD, [RECORD])
-    assert [(s.start, s.end, s.text) for s in bad.spans] == [(17, 20, "479")]
-    assert bad.spans[0].evidence is not None
-    assert bad.spans[0].evidence.text == "crates: 412"
+async def test_acceptance_an_added_sentence_is_a_span_of_its_own(checker: Checker) -> None:
+    detection = await found(checker, RIGHT + " The depot was founded in 1987 by Karl Brandt.", ASKED, DEPOT)
+    assert [span.start >= len(RIGHT) for span in detection.spans] == [True] * len(detection.spans) != []
+    assert "1987" in " ".join(span.text for span in detection.spans)
 
 
-async def test_an_invented_sentence_is_a_span(checker: Checker) -> None:
-    invented = "The depot was founded in 1987 by Karl Brandt."
-    detection = await check(checker, f"{GOOD} {invented}", [RECORD])
-    assert detection.spans
-    assert all(span.start > len(GOOD) for span in detection.spans)
+@pytest.mark.parametrize("form", CLOTHES)
+async def test_d1_a_number_in_markup(checker: Checker, form: str) -> None:
+    question = "What is the rent at Elm Court?"
+    wrong = await found(checker, form.format("1,810"), question, RENT)
+    right = await found(checker, form.format("1,310"), question, RENT)
+    assert any("1,810" in span.text for span in wrong.spans)
+    assert not right.spans
 
 
-@pytest.mark.parametrize(
-    "dress",
-    ["Rent is **{}** euros.", "Rent is __{}__ euros.", "Rent: `{}`", "Rent is <b>{}</b> euros.", "| Rent | {} |"],
-)
-async def test_d1_a_wrong_number_in_bold(checker: Checker, dress: str) -> None:
-    evidence = ["Rent at Elm Court is 1,310 euros, 3 rooms."]
-    asked = "What is the rent at Elm Court?"
-    wrong = await check(checker, dress.format("1,810"), evidence, asked)
-    assert any("1,810" in text for text in texts(wrong))
-    assert texts(await check(checker, dress.format("1,310"), evidence, asked)) == []
+def depots(count: int) -> list[str]:
+    """Passages about other depots, some 60 words each."""
+    source = random.Random(4)
+    return [
+        f"Depot {chr(65 + n)}{source.randint(20, 99)} lies near the river. " + " ".join(
+            f"Its {part} holds {source.randint(1000, 9000)} items and was repainted lately."
+            for part in ("north hall", "south hall", "yard", "annex", "cellar", "loft")
+        )
+        for n in range(count)
+    ]  # fmt: skip
 
 
-def depot(n: int) -> str:
-    lines = "\n".join(f"note: shift {m} of depot L{n} ran as planned with a crew of {4 + m % 5}" for m in range(8))
-    return f"depot: L{n}\nmonth: June\npallets: {700 + n}\n{lines}"
+@pytest.mark.parametrize("place", [0, 3, 7])
+async def test_d2_the_fact_is_found_wherever_it_stands(checker: Checker, place: int) -> None:
+    passages = depots(7)
+    passages.insert(place, "Depot K7 shipped 412 crates in May. The cost was 9,500 euros.")
+    right, wrong = await found(checker, RIGHT, ASKED, *passages), await found(checker, WRONG, ASKED, *passages)
+    assert not right.spans
+    assert "479" in [span.text for span in wrong.spans]
+    assert right.coverage.answer == right.coverage.grounding == 1.0
 
 
-@pytest.mark.parametrize("at", [0, 5, 11])
-async def test_d2_long_evidence(checker: Checker, at: int) -> None:
-    passages = [RECORD if n == at else depot(n) for n in range(12)]
-    good, bad = await check(checker, GOOD, passages), await check(checker, BAD, passages)
-    assert texts(good) == []
-    assert good.coverage.answer == good.coverage.grounding == 1.0
-    assert texts(bad) == ["479"]
-    assert good.clean_confidence < 0.99
+async def test_d3_a_number_over_many_tokens_is_one_span_of_the_whole_answer(checker: Checker) -> None:
+    answer = "The site is open.\n\n   In total, cost was 1.975.703,40 euros for the year."
+    evidence = "The site is open. In total, cost was 1.975.708,40 euros for the year."
+    detection = await found(checker, answer, "What did it cost?", evidence)
+    assert "1.975.703,40" in detection.spans[0].text
+    assert len(detection.spans) == 1
 
 
-async def test_d3_spans_count_from_the_start_of_the_whole_answer(checker: Checker) -> None:
-    evidence = ["The bridge was opened in 2009. Its cost was 1.975.708,40 euros. It is 300 metres long."]
-    answer = "The bridge was opened in 2009. It is long.\n\n   Its cost was 1.975.703,40 euros in all."
-    detection = await check(checker, answer, evidence, "What did the bridge cost?")
-    assert sum("1.975.703,40" in text for text in texts(detection)) == 1
-    assert all(answer[s.start : s.end] == s.text == s.text.strip() for s in detection.spans)
-
-
-@pytest.mark.parametrize("form", ["４７９", "4\u200b79", "4\u00ad79", "٤٧٩"])
-async def test_d9_characters_no_one_sees(checker: Checker, form: str) -> None:
-    detection = await check(checker, f"Depot K7 shipped {form} crates in May.", [RECORD])
-    assert form in texts(detection)
-
-
-@pytest.mark.parametrize("order", [0, 1])
-async def test_d11_a_contradicted_span_stays(checker: Checker, order: int) -> None:
-    passages = ["Depot K7 ships crates to many towns in May.", "In May depot K7 shipped 412 crates."]
-    if order:
-        passages.reverse()
-    detection = await check(checker, "Depot K7 shipped 479 crates in May.", passages, explain=True)
-    assert texts(detection) == ["479"]
-    assert not detection.spans[0].explainer_failed
+async def test_d4_offsets_are_code_points(checker: Checker) -> None:
+    answer = "🧪🧪 Karadžić lab: 479 vials"
+    detection = await found(checker, answer, "How many vials?", "Karadžić lab: 412 vials")
+    assert (17, 20) in [(span.start, span.end) for span in detection.spans]
 
 
 @pytest.mark.parametrize(
-    "prompt",
+    "answer",
     [
-        "How tall is Mount Kesh?",
-        "When did the Orla war end?",
-        "What is the boiling point of xenol?",
-        "Population of Vantaa district?",
-        "Who built the Tarn bridge?",
-        QUESTION,
+        "I'm sorry, but the passages do not say who paints it.",
+        "The Eiffel Tower was completed in 1889. It is 330 m high.",
+        "According to the text, the tower stands **330 metres** tall and was finished in 1889.",
     ],
 )
-async def test_d13_short_factual_questions_need_grounding(gate: Gate, prompt: str) -> None:
-    result = await gate.classify(prompt, SECONDS)
-    assert result.failure is None
-    assert result.needs_fact_check
-
-
-@pytest.mark.parametrize("prompt", ["Write a poem about Mount Kesh", "thanks!", "fix my regex"])
-async def test_d13_poems_thanks_and_chores_do_not(gate: Gate, prompt: str) -> None:
-    result = await gate.classify(prompt, SECONDS)
-    assert result.failure is None
-    assert not result.needs_fact_check
-    assert result.score is not None
+async def test_d8_refusals_paraphrase_and_other_units_are_clean(checker: Checker, answer: str) -> None:
+    evidence = (
+        "The Eiffel Tower, finished in 1889, stands 330 metres tall. It was designed by Gustave Eiffel's company."
+    )
+    assert not (await found(checker, answer, "Tell me about the Eiffel Tower.", evidence)).spans

@@ -3,11 +3,10 @@
 A model directory's ``vsr.json`` may hold it under ``"sentence"`` (a directory without it is judged by its tokens)::
 
     {"features": [names of FEATURES], "mean": [...], "scale": [...],
-     "hidden": {"weights": [[per unit, one per feature]], "bias": [...]},   # optional, tanh units
-     "weights": [per unit, or per feature without "hidden"], "bias": b,
+     "weights": [...], "bias": b,
      "answer": {"sharpness": s}, "spans": {"novel_bonus": x, "whole_share": x, "gap_words": n}}
 
-Sentence: p = σ(weights · tanh(hidden · z) + bias), z = (features − mean) / scale clipped to ±6.
+Sentence: p = σ(weights · z + bias), z = (features − mean) / scale clipped to ±6.
 Answer: odds = (Σ odds_i^s)^(1/s) over its sentences. With s = 1 doubts add up (for small p this is 1 − Π(1 − p)), with
 a large s the worst sentence decides alone. It is monotone in every sentence and never below the worst one, so the
 score of an answer cannot contradict the confidence of its spans. Both are fitted together (``training/sentence.py``).
@@ -57,8 +56,6 @@ class SentenceModel:
     columns: tuple[int, ...]
     mean: Floats
     scale: Floats
-    hidden: Floats | None  # (units, features)
-    hidden_bias: Floats | None
     weights: Floats
     bias: float
     sharpness: float
@@ -72,14 +69,6 @@ class SentenceModel:
         if unknown or not names:
             raise ValueError(f"sentence.features: {unknown or 'none'} not known to this version")
         size = len(names)
-        hidden = hidden_bias = None
-        if raw.get("hidden") is not None:
-            layer = _mapping(raw["hidden"], "sentence.hidden")
-            hidden_bias = _numbers(layer, "bias", None)
-            rows = _list(layer, "weights")
-            hidden = np.stack([_numbers({"weights": row}, "weights", size) for row in rows])
-            if len(hidden) != len(hidden_bias):
-                raise ValueError("sentence.hidden: weights and bias differ in length")
         scale = _numbers(raw, "scale", size)
         if not bool((scale > 0).all()):
             raise ValueError("sentence.scale: must be positive")
@@ -92,9 +81,7 @@ class SentenceModel:
             columns=tuple(FEATURES.index(name) for name in names),
             mean=_numbers(raw, "mean", size),
             scale=scale,
-            hidden=hidden,
-            hidden_bias=hidden_bias,
-            weights=_numbers(raw, "weights", size if hidden is None else len(hidden)),
+            weights=_numbers(raw, "weights", size),
             bias=_number(raw, "bias", None),
             sharpness=sharpness,
             rule=SpanRule(
@@ -107,8 +94,6 @@ class SentenceModel:
     def logits(self, matrix: Floats) -> Floats:
         """(sentences,) log-odds of rows of features, (sentences, len(FEATURES))."""
         z = np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP)
-        if self.hidden is not None and self.hidden_bias is not None:
-            z = np.tanh(z @ self.hidden.T + self.hidden_bias)
         return np.asarray(np.clip(z @ self.weights + self.bias, -_MAX_LOGIT, _MAX_LOGIT), dtype=np.float64)
 
     def score(self, described: Described) -> SentenceScores:
@@ -148,8 +133,8 @@ def _number(raw: Mapping[str, Any], name: str, default: float | None) -> float:
     return float(value)
 
 
-def _numbers(raw: Mapping[str, Any], name: str, size: int | None) -> Floats:
+def _numbers(raw: Mapping[str, Any], name: str, size: int) -> Floats:
     values: npt.NDArray[np.float64] = np.array([_number({name: v}, name, None) for v in _list(raw, name)])
-    if size is not None and len(values) != size:
-        raise ValueError(f"sentence.{name}: {len(values)} numbers for {size} features or units")
+    if len(values) != size:
+        raise ValueError(f"sentence.{name}: {len(values)} numbers for {size} features")
     return values

@@ -24,6 +24,7 @@ from vsr_hallucination.detection.text import count_words, tidy_span
 from vsr_hallucination.detection.types import Candidate, Span
 
 CANDIDATE_FLOOR = 0.1
+_VALUE = 2.0  # heat of a token the value check flagged: above any probability with its bonus
 
 
 def mark_sentences(
@@ -61,8 +62,8 @@ def token_heat(
     """(tokens,) how much each token speaks for being the unsupported part of its sentence."""
     heat = tokens.values.copy()
     novel = [(word.start, word.end) for word in words if word.novel]
-    heat[_inside(tokens, novel)] += rule.novel_bonus
-    heat[_inside(tokens, flagged)] = 1.0 + rule.novel_bonus
+    heat[_inside(tokens, novel)] += min(rule.novel_bonus, 0.9)
+    heat[_inside(tokens, flagged)] = _VALUE
     return heat
 
 
@@ -88,17 +89,19 @@ def localise(
     """The part(s) of the sentence [start, end) that carry its doubt, tidied; the sentence where none stands out."""
     low, high = np.searchsorted(tokens.starts, (start, end))
     pieces = [
-        (int(a), min(int(b), end), float(h) >= least)
+        (int(a), min(int(b), end), float(h))
         for a, b, h in zip(tokens.starts[low:high], tokens.ends[low:high], heat[low:high], strict=True)
         if any(map(str.isalnum, answer[a:b]))
     ]
-    hot = sum(1 for _, _, is_hot in pieces if is_hot)
+    # A flagged value explains itself: it is hot, but no sign that the rest of its sentence is unsupported too.
+    rest = [value for _, _, value in pieces if value < _VALUE]
+    hot = sum(value >= least for value in rest)
     whole = tidy_span(answer, start, end)
-    if not hot or hot >= rule.whole_share * len(pieces):
+    if rest and hot >= rule.whole_share * len(rest):
         return [whole] if whole else []
     runs: list[tuple[int, int]] = []
-    for first, last, is_hot in pieces:
-        if not is_hot:
+    for first, last, value in pieces:
+        if value < least:
             continue
         gap = answer[runs[-1][1] : first] if runs else ""
         if runs and "\n" not in gap and count_words(gap) <= rule.gap_words:
@@ -106,6 +109,8 @@ def localise(
         else:
             runs.append((first, last))
     tidied: list[tuple[int, int]] = []
+    if not runs and whole is not None:
+        return [whole]
     for first, last in runs:
         span = tidy_span(answer, first, last)
         if span is not None and tidied and span[0] < tidied[-1][1]:

@@ -8,6 +8,9 @@ to be too short (a number, date, unit, identifier, name); the rest become candid
 
 An answer's ``unsupported_score`` is the highest probability over its tokens that hold a letter or digit;
 ``clean_confidence`` is 1 minus that: the certainty of the least certain part, never a constant.
+
+All this is the rule for a model directory without a sentence model. With one, spans come from ``sentence_spans``: their
+confidence is the sentence's probability, and the answer's score is pooled from its sentences.
 """
 
 from __future__ import annotations

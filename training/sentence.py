@@ -1,0 +1,186 @@
+"""``python -m training.sentence DATA``: fits the sentence model over the exported detector, writes it to ``vsr.json``.
+
+First a line over the words alone, on some 4,000 rows that no model has to read; then a line over its log-odds and what
+the model says, on rows the detector was not trained on (``sentence_fit.Stacked``). Every figure printed is
+cross-fitted: what scores a row saw no row over the same context. Threshold and span rule are chosen on the same scores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+from collections.abc import Callable, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from training.base import MODELS, RUNS
+from training.sentence_data import JudgedRow, judged_rows, word_rows
+from training.sentence_fit import ANSWERS, Shape, Table, cross_fitted, stacked, table_of
+from training.sentence_readings import Seen, read_all, words_only
+from vsr_hallucination.detection.embedded import METADATA
+from vsr_hallucination.detection.sentence_features import FEATURES, Floats
+from vsr_hallucination.detection.sentence_score import SentenceScores, SpanRule, pooled
+from vsr_hallucination.detection.sentence_spans import mark_sentences
+from vsr_hallucination.detection.spans import SpanLimits
+
+SHARPNESS = 1.0
+# Answers that a model wrote and people judged count for more than made ones: the detector was trained to know made
+# faults, and would be believed too much.
+WEIGHTS = (("expertqa", 2.0), ("model answers", 2.0), ("passages", 0.5), ("records", 0.5))
+SHAPES = (
+    Shape(decay=0.01, sharpness=SHARPNESS, weights=WEIGHTS[:2]),
+    Shape(decay=0.003, sharpness=SHARPNESS, weights=WEIGHTS),
+)
+ALLOWED_FLAGGED = 0.05
+
+
+def owners_of(table: Table) -> list[Any]:
+    """Per row, the indexes of its sentences."""
+    return [np.flatnonzero(table.owner == row) for row in range(len(table.group))]
+
+
+def answer_scores(table: Table, logits: Floats, sharpness: float) -> Floats:
+    """(rows,) pooled probability of each answer."""
+    return np.array([pooled(logits[own], sharpness) if len(own) else 0.0 for own in owners_of(table)])
+
+
+def report(name: str, table: Table, scores: Floats) -> None:
+    """Prints AUROC of answers: over all groups of ``ANSWERS`` together, and group by group."""
+    from sklearn.metrics import roc_auc_score
+
+    groups = np.array(table.group)
+    known = table.faulty >= 0
+    parts = []
+    for group in sorted(set(table.group)):
+        chosen = known & (groups == group)
+        if 0 < table.faulty[chosen].sum() < chosen.sum():
+            parts.append(f"{group} {roc_auc_score(table.faulty[chosen], scores[chosen]):.3f}")
+    chosen = known & np.isin(groups, ANSWERS)
+    print(
+        f"{name}: answers {roc_auc_score(table.faulty[chosen], scores[chosen]):.3f} | " + ", ".join(parts), flush=True
+    )
+
+
+def choose_threshold(table: Table, logits: Floats, valued: Any) -> float:
+    """The sentence probability that at most 5 % of the clean answers reach (answers the value check flags set apart:
+    they are detected under any threshold)."""
+    worst = np.array([logits[own].max() if len(own) else -np.inf for own in owners_of(table)])
+    clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS) & ~valued
+    ranked = np.sort(worst[clean])[::-1]
+    at = ranked[int(ALLOWED_FLAGGED * len(ranked))]
+    return float(min(0.94, np.ceil(1000 / (1 + np.exp(-at)) + 0.5) / 1000))
+
+
+def span_f1(
+    rows: Sequence[JudgedRow], seen: Sequence[Seen], chances: Sequence[Floats], rule: SpanRule, limits: SpanLimits
+) -> tuple[float, float, float]:
+    """Character-level precision, recall and F1 over all rows with span labels."""
+    hit = said = true = 0
+    for judged, one, chance in zip(rows, seen, chances, strict=True):
+        if judged.whole:
+            continue
+        row = judged.row
+        marked = mark_sentences(
+            row.answer, one.described, SentenceScores(chance, 0.0), one.tokens, one.words, one.flagged, rule, limits
+        )
+        wrong = {i for a, b in row.spans for i in range(a, b)}
+        called = {i for span in marked.spans for i in range(span.start, span.end)}
+        called |= {i for a, b in one.flagged for i in range(a, b)}
+        called -= {i for a, b in row.ignored for i in range(a, b)}
+        hit, said, true = hit + len(wrong & called), said + len(called), true + len(wrong)
+    precision, recall = hit / max(1, said), hit / max(1, true)
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def chances_of(seen: Sequence[Seen], table: Table, logits: Floats) -> list[Floats]:
+    """Per row, (sentences,) probabilities of all its sentences, 0 for those without a claim."""
+    result = []
+    for one, own in zip(seen, owners_of(table), strict=True):
+        chance = np.zeros(len(one.described.spans))
+        chance[one.described.claims] = 1 / (1 + np.exp(-logits[own]))
+        result.append(chance)
+    return result
+
+
+def choose_rule(
+    rows: Sequence[JudgedRow], seen: Sequence[Seen], chances: Sequence[Floats], threshold: float
+) -> tuple[SpanRule, float]:
+    """(span rule, min_span_confidence) of the best character F1 over answers of several sentences."""
+    chosen = [n for n, row in enumerate(rows) if row.group in ANSWERS]
+    few, read = [rows[n] for n in chosen], [seen[n] for n in chosen]
+    judged = [chances[n] for n in chosen]
+    best: tuple[float, SpanRule, float] | None = None
+    for bonus, whole, gap, least in product((0.0, 0.2, 0.4), (0.35, 0.5, 0.7), (1, 3), (0.3, 0.5, 0.7)):
+        rule = SpanRule(bonus, whole, gap)
+        figure = span_f1(few, read, judged, rule, SpanLimits(threshold, least, 2))[2]
+        if best is None or figure > best[0] + 1e-6:
+            best = (figure, rule, least)
+    if best is None:
+        raise SystemExit("no rows to choose the span rule on")
+    return best[1], best[2]
+
+
+def _kept(path: Path, make: Callable[[], Any]) -> Any:
+    """What ``make`` gives, from disk if it was made before."""
+    if not path.is_file():
+        path.write_bytes(pickle.dumps(make()))
+    return pickle.loads(path.read_bytes())
+
+
+def _counted(rows: list[JudgedRow]) -> tuple[list[JudgedRow], list[Seen]]:
+    return rows, [words_only(judged.row) for judged in tqdm(rows, desc="words", mininterval=10)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
+    parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
+    parser.add_argument("--limit", type=int, default=1000, help="rows to read (about 3 model inputs each)")
+    parser.add_argument("--cache", type=Path, default=RUNS / "sentence")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--dry", action="store_true", help="report only: leave vsr.json as it is")
+    options = parser.parse_args()
+    options.cache.mkdir(parents=True, exist_ok=True)
+    rows = _kept(options.cache / "rows.pkl", lambda: judged_rows(options.data))[: options.limit]
+    many = _kept(options.cache / "words.pkl", lambda: _counted(word_rows(options.data)))
+    seen = read_all([judged.row for judged in rows], options.model, options.cache, options.threads)
+    table, counted = table_of(rows, seen), table_of(*many)
+    print(f"rows {len(rows)}, sentences {len(table.matrix)}; counted {len(many[0])}, sentences {len(counted.matrix)}")
+    owners = owners_of(table)
+    novel = np.expm1(table.matrix[:, FEATURES.index("novel_count")])
+    report("word counter", table, np.array([novel[own].sum() for own in owners]))
+    tokens = table.matrix[:, FEATURES.index("logit_max")]
+    report("highest token", table, np.array([tokens[own].max() if len(own) else -10.0 for own in owners]))
+    words, logits = cross_fitted(counted, table, SHAPES)
+    report("words alone", table, answer_scores(table, words, SHARPNESS))
+    report("sentence model", table, answer_scores(table, logits, SHARPNESS))
+    valued = np.array([bool(one.flagged) for one in seen])
+    threshold = choose_threshold(table, logits, valued)
+    chances = chances_of(seen, table, logits)
+    rule, least = choose_rule(rows, seen, chances, threshold)
+    limits = SpanLimits(threshold, least, 2)
+    kept = np.isin(np.array(table.group), ANSWERS)
+    flagged = np.array([chance.max(initial=0.0) >= threshold for chance in chances]) | valued
+    for name, chosen in (("faulty", kept & (table.faulty == 1)), ("clean", kept & (table.faulty == 0))):
+        print(f"{name} answers flagged: {flagged[chosen].mean():.3f} of {int(chosen.sum())}")
+    print("threshold", threshold, "rule", rule, "min_span_confidence", least)
+    print("span P R F1", [round(x, 3) for x in span_f1(rows, seen, chances, rule, limits)])
+    block = stacked(counted, table, SHAPES).block(SHARPNESS, rule)
+    for name, weight in sorted(zip(block["features"], block["weights"], strict=True), key=lambda pair: -abs(pair[1])):
+        print(f"  {name:20} {weight:+.3f}")
+    if not options.dry:
+        target = options.model / METADATA
+        metadata = json.loads(target.read_text(encoding="utf-8"))
+        metadata["thresholds"] = {"threshold": threshold, "min_span_confidence": least}
+        metadata["sentence"] = block
+        target.write_text(json.dumps(metadata, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        print("written", target)
+
+
+if __name__ == "__main__":
+    main()
