@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="directory of the base model")
     parser.add_argument("--rows", type=int, default=100_000, help="at most so many training rows")
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--steps", type=int, help="stop the schedule after so many steps")
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector run whose encoder to begin from")
@@ -45,7 +46,14 @@ def main() -> None:
         print("checkpoint of step", load_checkpoint(model, RUNS / options.run))
         report(model, base, tuning, test, options.out)
         return
-    recipe = Recipe("explainer", learning_rate=2e-4, epochs=options.epochs, batch_tokens=3072, checkpoint_every=100)
+    recipe = Recipe(
+        "explainer",
+        learning_rate=2e-4,
+        epochs=options.epochs,
+        max_steps=options.steps,
+        batch_tokens=3072,
+        checkpoint_every=100,
+    )
     model = fit(base, LABELS, trained, recipe, TRAIN_LENGTH, RUNS / options.run, options.start)
     report(model, base, tuning, test, options.out)
 

@@ -25,11 +25,12 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Hyperparameters of one run. ``batch_tokens`` bounds padded tokens in a batch."""
+    """Hyperparameters of one run. ``batch_tokens`` bounds padded tokens in a batch, ``max_steps`` the run."""
 
     name: str
     learning_rate: float = 2e-4
     epochs: int = 1
+    max_steps: int | None = None
     batch_tokens: int = 4096
     warmup: float = 0.06
     weight_decay: float = 0.01
@@ -87,6 +88,7 @@ def train(
     schedule: list[list[int]] = []
     for epoch in range(recipe.epochs):
         schedule += batches(examples, recipe.batch_tokens, random.Random(recipe.seed + epoch))
+    schedule = schedule[: recipe.max_steps]
     torch.manual_seed(recipe.seed)
     decayed = [p for p in model.parameters() if p.ndim > 1]
     plain = [p for p in model.parameters() if p.ndim <= 1]

@@ -1,6 +1,7 @@
 """``python -m training.measure DEV``: the exported models, as shipped, on the development sets. Chooses nothing.
 
-The detector is read from its int8 directory and run over every window (minimum over windows); its thresholds are the
+The detector's token model is read from its int8 directory and run over every window (minimum over windows), without
+value check, sentence model or explainer: ``vsr-hallucination eval detector`` measures the whole. Thresholds are the
 ones in ``vsr.json``. Beside it stands the share of novel content words alone, as the baseline that needs no model.
 """
 
@@ -53,12 +54,15 @@ def main() -> None:
     parser.add_argument("dev", type=Path, help="directory of the development rows (*.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=MODELS / "detector")
     parser.add_argument("--sets", nargs="*", default=list(SETS))
+    parser.add_argument("--threshold", type=float, help="threshold of single tokens, where vsr.json's is for sentences")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     model = load_model(options.model, "detector")
     metadata = read_metadata(options.model, "detector")
     numbers = {"temperature": metadata.temperature, **dict(metadata.thresholds)}
+    if options.threshold is not None:
+        numbers["threshold"] = options.threshold
     print("weights", weights_sha256(options.model), numbers)
     encoder = Encoder(options.model)
     acceptance(model, encoder, numbers)
