@@ -117,8 +117,23 @@ def _check(group: Any) -> None:
 
 
 def _envoy_config(group: Any) -> None:
-    command = _add(group, "envoy-config", "print an Envoy bootstrap that fits a configuration")
+    command = _add(group, "envoy-config", "print the Envoy configuration that fits a configuration")
     command.add_argument("--config", metavar="FILE", help="configuration file (default: the defaults)")
+    command.add_argument(
+        "--for",
+        dest="target",
+        choices=("envoy", "gateway", "istio"),
+        default="envoy",
+        help="a bootstrap for a plain Envoy (default), policies for Envoy Gateway, or an EnvoyFilter for Istio",
+    )
+    command.add_argument("--namespace", metavar="NAME", help="of the gateway (default: llm; istio-ingress)")
+    command.add_argument(
+        "--gateway", metavar="NAME", help="the Gateway, or the label istio of its pods (default: llm; ingressgateway)"
+    )
+    command.add_argument("--listener", metavar="NAME", help="of the Gateway, for Envoy Gateway (default: http)")
+    command.add_argument(
+        "--route", metavar="NAME", help="the HTTPRoute, or the VirtualService's http route (default: llm)"
+    )
     command.set_defaults(run=commands.envoy_config)
 
 
