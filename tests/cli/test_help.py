@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -54,12 +54,18 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_help_answers_in_under_300_ms() -> None:
+    """In processor time, which other work on the machine does not lengthen as it does the clock's."""
+
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
     times = []
-    for _ in range(7):
-        before = time.perf_counter()
+    for _ in range(5):
+        before = spent()
         run("--help")
-        times.append(time.perf_counter() - before)
-    assert min(times) < 0.3, times  # the fastest: the others measure the machine's other work
+        times.append(spent() - before)
+    assert min(times) < 0.3, times
 
 
 def test_version() -> None:
