@@ -41,6 +41,20 @@ def test_a_detected_answer_is_extracted_matched_and_acted_on(telemetry: Telemetr
     assert value(telemetry, "vsr_coverage_ratio_sum", part="grounding") == pytest.approx(0.75)
 
 
+def test_names_are_scoped_to_their_recipe_as_the_router_has_them(telemetry: Telemetry) -> None:
+    telemetry.recorded(record(recipe="strict"))
+    telemetry.recorded(record())
+    for name in ("strict::ungrounded_claims", "ungrounded_claims"):
+        assert value(telemetry, "llm_signal_match_total", signal_type="hallucination", signal_name=name) == 1
+    for name in ("strict::checked", "checked"):
+        plugin = {"plugin_type": "hallucination", "decision_name": name, "status": "header"}
+        assert value(telemetry, "llm_plugin_execution_total", **plugin) == 1
+    gate = {"signal_type": "fact_check", "signal_name": "strict::needs_fact_check"}
+    assert value(telemetry, "llm_signal_match_total", **gate) == 1
+    state = {"recipe": "strict", "rule": "ungrounded_claims", "state": "detected", "streaming": "false"}
+    assert value(telemetry, "vsr_outcomes_total", **state) == 1, "where the recipe is a label, the name stays bare"
+
+
 def test_an_unfinished_record_counts_nothing(telemetry: Telemetry) -> None:
     before = text(telemetry)
     telemetry.recorded(record(lifecycle=Lifecycle.IN_PROGRESS))
@@ -132,7 +146,7 @@ def test_names_a_client_might_reach_stay_few() -> None:
     assert bounds("decision", "d1") == "d1"
     assert bounds("decision", None) == "none"
     assert bounds("rule", "x\n") == "other"
-    assert bounds("rule", "x" * 500) == "x" * 80
+    assert bounds("rule", "x" * 500) == "x" * 160
 
 
 def test_a_thousand_decisions_do_not_make_a_thousand_series(telemetry: Telemetry) -> None:
