@@ -86,6 +86,8 @@ def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: in
     encoding = ",".join(headers.all("content-encoding")) or None
     if end_of_stream:
         return Head(Kind.EMPTY, status, encoding=encoding)
+    if status == 206:  # a range of some other answer, whatever it looks like
+        return Head(Kind.SKIP, status, Reason.RESPONSE_UNREADABLE, encoding)
     types = media_types(headers)
     if "text/event-stream" in types:
         return Head(Kind.STREAM, status, encoding=encoding)
