@@ -37,6 +37,7 @@ from vsr_hallucination.detection.types import CheckFailure, CheckRequest, GateRe
 from vsr_hallucination.exchange import ProtocolError, Stage
 from vsr_hallucination.intake import Intake
 from vsr_hallucination.judging import answered
+from vsr_hallucination.orders import Classify
 from vsr_hallucination.reading import Reading
 from vsr_hallucination.replay.record import Lifecycle
 from vsr_hallucination.stages import TABLE
@@ -632,6 +633,29 @@ def test_a_stream_names_its_decision_where_the_gate_cannot_change_it() -> None:
     drive.request()
     replies = drive.stream(sse(*halves(WRONG), "[DONE]"))
     assert fields(replies[0])["x-vsr-selected-decision"] == "d"
+
+
+def test_a_stream_asks_the_gate_only_at_its_end_where_nothing_hangs_on_it() -> None:
+    drive = Drive()
+    drive.request(chat_request(stream=True))
+    drive.stream(sse(halves(WRONG)[0]), end=False)
+    assert not [order for order in drive.orders if isinstance(order, Classify)]
+    drive.feed(ResponseBody(sse(halves(WRONG)[1], "[DONE]")))
+    assert [order.held for order in drive.orders if isinstance(order, Classify)] == [False]
+    assert drive.record.outcomes[0].verdict == "detected"
+    hangs = Drive(gate_decides())
+    hangs.request(chat_request(stream=True))
+    assert [order.held for order in hangs.orders if isinstance(order, Classify)] == [True]
+
+
+def test_an_answer_in_one_piece_to_a_stream_request_still_meets_the_gate() -> None:
+    drive = Drive(gate=None)
+    drive.request(chat_request(stream=True))
+    drive.feed(ResponseHeaders(HeaderMap([(":status", "200"), ("content-type", "application/json")])))
+    assert drive.feed(ResponseBody(chat_response(WRONG))) == []
+    assert [order.held for order in drive.orders if isinstance(order, Classify)] == [True]
+    (reply,) = drive.answer_gate(GateResult(True, 0.9))
+    assert fields(reply)["x-vsr-response-warnings"] == "hallucination"
 
 
 def test_an_unreadable_stream_is_unavailable() -> None:

@@ -159,8 +159,13 @@ class Exchange:
         self._take_in(take_body(self._intake, message.body, self._config))
         self._open(message.body)
         self._reply(Continue(Phase.REQUEST_BODY))
-        if self._config.filter.decision_source is not DecisionSource.UPSTREAM:
+        if self._config.filter.decision_source is not DecisionSource.UPSTREAM and not self._gate_can_wait():
             self._ask_gate()
+
+    def _gate_can_wait(self) -> bool:
+        """A stream needs the classifier only at its end, unless its headers wait for a decision that hangs on it."""
+        request = self._intake.request
+        return request is not None and request.stream and decision_without_gate(self._intake)[0]
 
     def _take_in(self, intake: Intake) -> None:
         self._intake = intake
@@ -175,7 +180,8 @@ class Exchange:
         if self._config.filter.fact_check is FactCheckMode.ALWAYS:
             self._gate = GateResult(True, None)
         else:
-            self._orders.append(Classify(self._intake.recipe.name, request.prompt))
+            held = self._tap is None
+            self._orders.append(Classify(self._intake.recipe.name, request.prompt, held))
 
     def _open(self, body: bytes | None = None) -> None:
         """The record begins: what is known of the request."""
@@ -267,6 +273,8 @@ class Exchange:
         if reading.view is not None and request is not None:
             reading = replace(reading, view=without_echo(reading.view, request))
         self._reading, self._reading_at = reading, at
+        if not (self._finished or reading.upstream_error):
+            self._ask_gate()
         self._judge_when_ready(at)
 
     def _chunk(self, message: ResponseBody, at: float) -> None:

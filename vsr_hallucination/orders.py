@@ -19,10 +19,14 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Classify:
-    """Run the recipe's fact-check classifier over ``prompt`` in a task; feed ``Exchange.gated``."""
+    """Run the recipe's fact-check classifier over ``prompt`` in a task; feed ``Exchange.gated``.
+
+    ``held``: its word may be needed at once. Otherwise a stream has ended, and nobody waits for it.
+    """
 
     recipe: str
     prompt: str
+    held: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,7 +214,9 @@ class DetectionSettings:
     threads: int = 1
     torch_threads: int = 0  # 0: all cores
     batch_tokens: int = 8192
-    max_windows: int = 512  # windows of evidence × answer pieces that one check may cost
+    # Windows of evidence that one check reads where it must choose; each piece of a long answer gets one at least.
+    # What two small cores read within the deadline, with a margin.
+    max_windows: int = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ Model = Callable[[Sequence[Row]], Sequence[Floats]]
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Callbacks for metrics, called from worker threads with a model's name; they must be quick. What they raise is lost."""
+    """Callbacks for metrics, called from worker threads with a model's name; quick ones. What they raise is lost."""
 
     queue_size: Callable[[str, int], None] = lambda name, size: None
     batch: Callable[[str, int, int], None] = lambda name, rows, padded_tokens: None

@@ -27,6 +27,7 @@ from vsr_hallucination.detection.token_classification import TokenClassification
 from vsr_hallucination.detection.types import Checker, CheckRequest, CheckResult, DetectorIdentity, Gate
 
 _T = TypeVar("_T")
+_PIECES = 8  # times max_windows: how many pieces of a very long answer are still read, with one window each
 
 __all__ = ["Hooks", "ModelError", "check_once", "make_checker", "make_explainer", "make_gate"]
 
@@ -99,6 +100,7 @@ def _token_classification(settings: DetectorSettings, detection: DetectionSettin
         labels=len(loaded.metadata.labels),
         limits=limits,
         max_windows=detection.max_windows,
+        max_pieces=detection.max_windows * _PIECES,
         sentence=loaded.metadata.sentence,
     )
     return made
@@ -167,7 +169,8 @@ def _batcher(loaded: Loaded, name: Kind, detection: DetectionSettings, hooks: Ho
         batch_tokens=detection.batch_tokens,
         threads=detection.threads,
         hooks=hooks,
-        at_start=lambda: _set_torch_threads(detection.torch_threads),
+        # One prompt is too little work to share: a second thread costs more in waiting than it saves.
+        at_start=lambda: _set_torch_threads(detection.torch_threads or (1 if name == "fact_check" else 0)),
     )
 
 

@@ -67,6 +67,7 @@ class TokenClassification:
         labels: int,
         limits: SpanLimits,
         max_windows: int,
+        max_pieces: int | None = None,
         sentence: SentenceModel | None = None,
     ) -> None:
         self.identity = identity
@@ -77,6 +78,7 @@ class TokenClassification:
         self._supported = list(supported)
         self._labels = labels
         self._max_windows = max_windows
+        self._max_pieces = max_pieces
         self._sentence = sentence
         self._max_question = metadata.max_question or max(8, encoder.max_length // _QUESTION_SHARE)
         self._max_answer = metadata.max_answer or max(16, encoder.max_length // _ANSWER_SHARE)
@@ -116,6 +118,7 @@ class TokenClassification:
             question_tokens=len(question),
             max_answer=self._max_answer,
             max_windows=self._max_windows,
+            max_pieces=self._max_pieces,
             alive=alive,
         )
         words = self._words(prepared, deadline)

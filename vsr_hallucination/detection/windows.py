@@ -8,7 +8,7 @@ a token's probability of being unsupported is the minimum over the windows read 
 Cost is bounded by ``max_windows`` (windows × pieces). Over it, each piece keeps the windows that hold the lines sharing
 most with it (rare words and numbers first), and ``Coverage.grounding`` says how much was read: the mean over pieces
 of the share of characters read, passages that could not be read at all counted as average ones. Pieces beyond the
-budget are not read: ``Coverage.answer`` < 1.
+budget (``max_pieces``) are not read: ``Coverage.answer`` < 1.
 """
 
 from __future__ import annotations
@@ -108,12 +108,13 @@ def plan(
     question_tokens: int,
     max_answer: int,
     max_windows: int,
+    max_pieces: int | None = None,
     alive: Alive = lambda: None,
 ) -> Plan:
     """The model inputs of one check. ``max_answer``: tokens of an answer piece; the rest of the room is evidence's."""
     grounding = index.grounding
     pieces = cut_answer(tokens, answer, max_answer)
-    kept = pieces[:max_windows]
+    kept = pieces[: max_pieces or max_windows]
     room = max(8, encoder.room - question_tokens - max((p.last - p.first for p in kept), default=0))
     per_piece = max(1, max_windows // max(1, len(kept)))
     lines = _Lines([_text_of(piece, tokens, answer) for piece in kept], index, alive)

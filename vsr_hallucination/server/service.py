@@ -7,6 +7,7 @@ order, whoever brings it: the reader, the fact-check task, the check task.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 import uuid
@@ -29,7 +30,9 @@ log = logging.getLogger(__name__)
 
 SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
 # Above this, reading, parsing or rewriting a body would hold the event loop (and every SSE stream) for too long.
-LARGE = 256 << 10
+LARGE = 32 << 10
+# A check that nobody waits for begins when its stream has closed, or after this long: the last bytes come first.
+SETTLE = 0.5
 
 T = TypeVar("T")
 
@@ -142,7 +145,7 @@ class _Stream:
     """One exchange and what it has running."""
 
     __slots__ = (
-        "_broken", "_bytes", "_context", "_exchange", "_held", "_id", "_lease", "_lock", "_open", "_reader",
+        "_broken", "_bytes", "_context", "_ended", "_exchange", "_held", "_id", "_lease", "_lock", "_open", "_reader",
         "_released", "_service", "_tasks",
     )  # fmt: skip
 
@@ -164,6 +167,7 @@ class _Stream:
         self._held: set[asyncio.Task[None]] = set()
         self._reader: asyncio.Task[Any] | None = asyncio.current_task()
         self._bytes = 0
+        self._ended = asyncio.Event()
         self._open = True
         self._broken = False
         self._released = False
@@ -187,6 +191,7 @@ class _Stream:
         finally:
             self._open = False
             self._reader = None
+            self._ended.set()
             if self._lock.locked():
                 self._spawn(self._end_later())
             else:
@@ -195,9 +200,7 @@ class _Stream:
     def _read(self, data: bytes, at: float) -> Sequence[Order]:
         return self._exchange.receive(codec.decode(codec.parse(data)), at)
 
-    async def _feed(
-        self, step: Callable[[T, float], Sequence[Order]], value: T, *, threaded: bool = False
-    ) -> None:
+    async def _feed(self, step: Callable[[T, float], Sequence[Order]], value: T, *, threaded: bool = False) -> None:
         async with self._lock:
             if self._broken:
                 return
@@ -266,6 +269,8 @@ class _Stream:
 
     async def _classify(self, order: Classify) -> None:
         try:
+            if not order.held:
+                await self._settled()
             result = await work.classify(self._lease.runtime, order)
         except asyncio.CancelledError:
             if not self._service.ending:
@@ -275,12 +280,19 @@ class _Stream:
 
     async def _check(self, order: Check) -> None:
         try:
+            if not order.held:
+                await self._settled()
             results = await work.check(self._lease.runtime, order)
         except asyncio.CancelledError:
             if order.held or not self._service.ending:
                 raise
             results = work.check_failures(self._lease.runtime, order, Reason.TIMEOUT, "shutting down")
         await self._feed(self._exchange.checked, results, threaded=self._bytes > LARGE)
+
+    async def _settled(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE):
+                await self._ended.wait()
 
     def _spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._service.spawn(coroutine)
