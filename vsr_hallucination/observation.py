@@ -1,6 +1,6 @@
 """What one rule found on one exchange: the state table as pure functions.
 
-Rows are numbered as in the table of the concepts documentation; they are read from the top and the first that fits
+Rows are numbered as in docs/concepts.md; they are read from the top and the first that fits
 wins, per choice. An answer that could not be checked never reads as ``not_detected``: that state has one entrance,
 at the bottom of ``judge``, and it asks that every character was read.
 """

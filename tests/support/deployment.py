@@ -51,6 +51,7 @@ def gateway_bootstrap(listener: str, routes: list[Node], filters: list[Node], cl
     found = {
         "name": listener,
         "address": {"socket_address": {"address": "127.0.0.1", "port_value": 10080}},
+        "per_connection_buffer_limit_bytes": 32768,  # Envoy Gateway's; a body over it must be held all the same
         "default_filter_chain": {"filters": [{"name": MANAGER, "typed_config": manager}]},
     }
     return {"static_resources": {"listeners": [found], "clusters": clusters}}

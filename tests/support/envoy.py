@@ -114,11 +114,13 @@ def _healthy(clusters: dict[str, Any]) -> bool:
     return False
 
 
-async def start_envoy(config: Config, folder: Path, *, wait_for_filter: bool = True) -> Envoy:
-    """Starts Envoy with the bootstrap for ``config`` (see ``on_ports``); its files go to ``folder``."""
+async def start_envoy(
+    config: Config, folder: Path, *, wait_for_filter: bool = True, text: str | None = None
+) -> Envoy:
+    """Starts Envoy with the bootstrap for ``config`` (see ``on_ports``) or with ``text``; files go to ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "bootstrap.yaml"
-    file.write_text(bootstrap_yaml(config), "utf-8")
+    file.write_text(bootstrap_yaml(config) if text is None else text, "utf-8")
     with (folder / "access.log").open("wb") as out, (folder / "envoy.log").open("wb") as err:
         process = await asyncio.create_subprocess_exec(
             envoy_path(), "-c", str(file), "--use-dynamic-base-id", "--concurrency", "1",
@@ -150,8 +152,10 @@ async def _ready(envoy: Envoy, process: asyncio.subprocess.Process) -> None:
 
 
 @asynccontextmanager
-async def running_envoy(config: Config, folder: Path, *, wait_for_filter: bool = True) -> AsyncIterator[Envoy]:
-    envoy = await start_envoy(config, folder, wait_for_filter=wait_for_filter)
+async def running_envoy(
+    config: Config, folder: Path, *, wait_for_filter: bool = True, text: str | None = None
+) -> AsyncIterator[Envoy]:
+    envoy = await start_envoy(config, folder, wait_for_filter=wait_for_filter, text=text)
     try:
         yield envoy
     finally:
