@@ -1,0 +1,73 @@
+"""Fifty reloads while exchanges run: none is lost or judged by half a configuration; old models are let go."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from pathlib import Path
+
+import pytest
+from prometheus_client import generate_latest
+
+from support.reloading import running_app, text, under_load
+from support.tiny_models import novelty_detector
+from vsr_hallucination.config import load
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
+
+
+@pytest.mark.timeout(300)
+async def test_fifty_reloads_under_load_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "vsr_hallucination.server.app")
+    async with running_app(tmp_path) as running:
+        await under_load(running, 50, workers=4)
+        sha = load(running.file).config.sha256
+        metrics = generate_latest(running.app._telemetry.registry).decode()
+        assert f'vsr_config_info{{sha256="{sha}"}} 1.0' in metrics and metrics.count("vsr_config_info{") == 1
+        (accepted,) = [line.split()[-1] for line in metrics.splitlines() if 'reloads_total{result="accepted"}' in line]
+        assert float(accepted) >= 50, "and some that the watched file asked for"
+        assert 'reloads_total{result="rejected"}' not in metrics
+        (loaded_at,) = [line.split()[-1] for line in metrics.splitlines() if line.startswith("vsr_config_loaded_tim")]
+        assert 0 <= time.time() - float(loaded_at) < 30
+        assert 'vsr_exchanges_total{lifecycle="aborted"' not in metrics
+        said = [record.getMessage() for record in caplog.records if "reloaded" in record.getMessage()]
+        assert len(said) == float(accepted) and sha[:12] in said[-1]
+    decisions = running.answered
+    assert len(decisions) >= 25 and sum(decisions.values()) >= 50, "most configurations judged some exchange"
+    assert 2 <= running.factory.made == running.factory.closed <= 51, "in flight, an older one may be found again"
+
+
+@pytest.mark.timeout(300)
+async def test_a_real_model_is_shared_across_reloads_that_do_not_touch_it(tmp_path: Path) -> None:
+    model = str(novelty_detector(tmp_path / "detector"))
+    async with running_app(tmp_path, model) as running:
+        await under_load(running, 2, workers=2)
+        assert running.factory.made == 3, "another threshold is another model"
+        running.put(text(2, running.ports, model).replace("{name: d2", "{name: renamed"))
+        running.app._reload.set()
+        while running.app._config.recipes[0].decisions[0].name != "renamed":
+            await asyncio.sleep(0.01)
+        await running.exchange()
+        assert running.answered["renamed"] == 1 and running.factory.made == 3
+
+
+@pytest.mark.timeout(300)
+async def test_two_recipes_have_two_detectors_and_equal_ones_share(tmp_path: Path) -> None:
+    async with running_app(tmp_path) as running:
+        lexical = "hallucination_mitigation: {detector: {backend: lexical, threshold: %s}}, "
+        rule = "signals: {hallucination: [{name: %s}]}}\n"
+        more = "recipes:\n" + "".join(
+            f"  - {{name: {name}, {lexical % threshold}{rule % name}"
+            for name, threshold in (("strict", 0.07), ("loose", 0.9), ("twin", 0.9))
+        )
+        running.put(text(0, running.ports, "") + more)
+        running.app._reload.set()
+        while len(running.app._slot.current.config.recipes) < 4:
+            await asyncio.sleep(0.01)
+        assert running.factory.made == 3, "default keeps its own, strict one of its own, loose and twin share one"
+        runtime = running.app._slot.current
+        checkers = [runtime.checker(name) for name in ("default", "strict", "loose", "twin")]
+        thresholds = [checker.identity.thresholds["threshold"] for checker in checkers if checker is not None]
+        assert thresholds == [0.05, 0.07, 0.9, 0.9]
+        await running.exchange()
