@@ -8,7 +8,7 @@ STAMP     := $(VENV)/.installed
 SOURCES   := vsr_hallucination training tests
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint typecheck unit bench docs proto container-test clean
+.PHONY: help install run test lint typecheck unit bench docs soak proto container-test clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -43,6 +43,10 @@ bench: $(STAMP)  ## what the filter costs, every figure against an alternative i
 
 docs: $(STAMP)  ## the documentation site, in build/docs
 	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
+
+soak: $(STAMP)  ## a million inputs over the client APIs, then the evaluator over 10,000 items; takes half an hour
+	PYTHONPATH=tests $(BIN)/python tests/soak/apis.py $(ARGS)
+	PYTHONPATH=tests $(BIN)/python tests/soak/evaluator.py
 
 proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
 	$(BIN)/python proto/compile.py

@@ -201,3 +201,10 @@ def test_b9_one_prompt_is_that_of_every_choice(prompt):
 def test_b9_a_number_of_choices_that_is_none_counts_as_one(number):
     view = completion(prompt=["a", "b"], n=number)
     assert [view.asked_by(index).prompt for index in (0, 1)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("kind", [["text"], {"text": 1}, 5, None])
+def test_a_part_whose_type_is_any_json_is_no_fault(kind):
+    part = {"type": kind, "text": "How many?"}
+    view = read("/v1/chat/completions", {"messages": [{"role": "user", "content": [part]}]})
+    assert view.prompt == ("How many?" if kind is None else "")

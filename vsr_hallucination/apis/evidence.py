@@ -49,7 +49,8 @@ def part_text(part: object) -> str | None:
     if not isinstance(part, dict):
         return None
     kind, text = part.get("type"), part.get("text")
-    return text if isinstance(text, str) and (kind is None or kind in _TEXT_TYPES) else None
+    named = kind is None or (isinstance(kind, str) and kind in _TEXT_TYPES)  # an upstream may send any JSON here
+    return text if isinstance(text, str) and named else None
 
 
 def is_text(value: object) -> bool:
