@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -209,6 +210,23 @@ def test_a_service_of_another_namespace_is_named_with_it() -> None:
     assert policy["spec"]["extProc"][0]["backendRefs"][0]["namespace"] == "llm"
 
 
+@EACH
+def test_durations_are_written_as_the_gateway_api_reads_them(variant: str) -> None:
+    policy, _ = policies(VARIANTS[variant])
+    (processor,) = policy["spec"]["extProc"]
+    active, tcp = (processor["backendSettings"][each] for each in ("healthCheck", "timeout"))
+    written = [
+        processor["messageTimeout"],
+        tcp["tcp"]["connectTimeout"],
+        active["active"]["timeout"],
+        active["active"]["interval"],
+    ]
+    for text in written:  # the pattern of gateway.networking.k8s.io's Duration (GEP-2257)
+        assert re.fullmatch(r"([0-9]{1,5}(h|m|s|ms)){1,4}", text), text
+    plain = filter_named(bootstrap(VARIANTS[variant]), EXT_PROC)["typed_config"]["message_timeout"]
+    assert seconds(processor["messageTimeout"]) == seconds(plain)
+
+
 @pytest.mark.parametrize("addresses", [(), ("10.0.0.7:50051",), ("a.b.svc:1", "c.b.svc:1"), ("filter:50051",)])
 def test_envoy_gateway_needs_a_service(addresses: tuple[str, ...]) -> None:
     envoy = replace(ENVOY, filter_addresses=addresses)
@@ -227,10 +245,10 @@ def test_names_are_given_on_the_command_line() -> None:
     assert manifest["metadata"]["namespace"] == "edge"
     assert manifest["spec"]["workloadSelector"]["labels"] == {"istio": "public"}
     assert manifest == envoy_filter(Config(), IstioNames("edge", "public", "chat"))
-    assert validate_names(manifest) == {"chat"}
+    assert routes_named(manifest) == {"chat"}
 
 
-def validate_names(manifest: dict[str, Any]) -> set[str]:
+def routes_named(manifest: dict[str, Any]) -> set[str]:
     patches = [p for p in manifest["spec"]["configPatches"] if p["applyTo"] == "HTTP_ROUTE"]
     return {p["match"]["routeConfiguration"]["vhost"]["route"]["name"] for p in patches}
 
