@@ -44,9 +44,10 @@ bench: $(STAMP)  ## what the filter costs, every figure against an alternative i
 docs: $(STAMP)  ## the documentation site, in build/docs
 	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
 
-soak: $(STAMP)  ## a million inputs over the client APIs, then the evaluator over 10,000 items; takes half an hour
+soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,000 items, a thousand reloads; takes half an hour
 	PYTHONPATH=tests $(BIN)/python tests/soak/apis.py $(ARGS)
 	PYTHONPATH=tests $(BIN)/python tests/soak/evaluator.py
+	PYTHONPATH=tests $(BIN)/python tests/soak/reload.py
 
 proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
 	$(BIN)/python proto/compile.py

@@ -42,7 +42,7 @@ async def soak(reloads: int, workers: int, model: bool) -> int:
     print(
         f"{sum(running.answered.values())} exchanges, {made} models made, {closed} closed; {first:.1f} → {last:.1f} MiB"
     )
-    flat, released = last <= first * 1.1 + SLACK, made == closed
+    flat, released = last <= first * 1.1 + SLACK, made == closed == reloads + 1
     if not flat:
         print("memory grew", file=sys.stderr)
     if not released:
