@@ -20,6 +20,7 @@ import httpx
 
 from vsr_hallucination import __version__
 from vsr_hallucination.bench import measures
+from vsr_hallucination.bench.bodies import bodies
 from vsr_hallucination.bench.client import BenchError
 from vsr_hallucination.bench.measures import QUICK, Row, Size, Stage
 from vsr_hallucination.bench.stage import start
@@ -33,6 +34,7 @@ MEASURES: Mapping[str, Measure] = {
     "streams": measures.streams,
     "held_loop": measures.held_loop,
     "batching": measures.batching,
+    "bodies": bodies,
     "memory": measures.memory,
 }
 

@@ -1,0 +1,38 @@
+"""The benchmark of large bodies: its bodies are real answers of their size, its figures those of what it says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vsr_hallucination.apis.registry import api_for_path
+from vsr_hallucination.bench.bodies import anthropic_body, bodies, chat_body, cost, read_and_rewrite
+from vsr_hallucination.bench.measures import Size
+
+BUILDERS = {"/v1/chat/completions": chat_body, "/v1/messages": anthropic_body}
+
+
+@pytest.mark.parametrize("path", BUILDERS)
+def test_a_body_is_of_its_size_and_is_rewritten(path: str) -> None:
+    body, api = BUILDERS[path](50_000), api_for_path(path)
+    assert api is not None
+    assert 50_000 <= len(body) < 60_000 and json.loads(body)
+    (old,), (new,) = api.read_response(body).answers, api.read_response(read_and_rewrite(api, body)).answers
+    assert new.text.endswith(old.text) and len(new.text) > len(old.text) > 10_000
+
+
+async def test_the_parts_of_the_cost() -> None:
+    api = api_for_path("/v1/chat/completions")
+    assert api is not None
+    found = await cost(api, chat_body(200_000), 3)
+    assert 0 < found.parser < found.work
+    assert found.held > 0
+
+
+async def test_the_rows() -> None:
+    rows = await bodies({}, Size(rounds=1))
+    assert len({row.name for row in rows}) == 2
+    for row in rows:
+        assert row.value == pytest.approx(row.facts["held_ms"] / row.facts["json_loads_ms"])
+        assert row.limit == 2.0 and row.at_most
