@@ -3,8 +3,8 @@
 Not part of the test run: ``PYTHONPATH=tests python tests/soak/apis.py``. Whatever comes in, nothing but the two
 documented errors leaves ``apis/``, what is read is consistent, and a rewritten answer reads as notice and old answer.
 Inputs are real bodies with bytes, tokens and whole values exchanged (seeded: a failure names its seed and input), so
-that most of them get far; ``--coverage-guided`` lets atheris choose them by the branches they reach, where it is
-installed. Fails at the first input that breaks a rule or takes longer than five seconds.
+that most of them get far; ``apis_guided.py`` beside this lets atheris choose them by the branches they reach. Fails at
+the first input that breaks a rule or takes longer than five seconds.
 """
 
 from __future__ import annotations
@@ -133,30 +133,11 @@ def soak(inputs: int, seed: int) -> int:
     return 0
 
 
-def guided(inputs: int) -> None:
-    """Coverage-guided: atheris ends the process itself."""
-    import atheris  # type: ignore[import-not-found,unused-ignore]
-
-    with atheris.instrument_imports(include=["vsr_hallucination.apis"]):
-        names = list(APIS)
-
-    def one(data: bytes) -> None:
-        if data:
-            hold(names[data[0] % len(names)], data[1:], random.Random(data), Counted())
-
-    atheris.Setup([sys.argv[0], f"-runs={inputs}", f"-timeout={int(SLOWEST)}"], one)
-    atheris.Fuzz()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--coverage-guided", action="store_true")
     args = parser.parse_args()
-    if args.coverage_guided:
-        guided(args.inputs)
-        return 0
     return soak(args.inputs, args.seed)
 
 
