@@ -48,6 +48,8 @@ WRONG = "Depot K7 shipped 479 crates in May at a cost of 9,500 euros."
 QUESTION = "How many crates did depot K7 ship in May, and at what cost?"
 EVIDENCE = '{"depot":"K7","month":"May","crates":412,"cost_eur":9500}'
 IDENTITY = DetectorIdentity("scripted", "token_classification", "ab" * 32, {"threshold": 0.8})
+REPLAY = ReplaySettings()
+NEEDS_GROUNDING = GateResult(True, 0.9)
 
 
 def chat_request(evidence: str | None = EVIDENCE, **extra: Any) -> bytes:
@@ -88,7 +90,7 @@ def policy(
     rules: Sequence[HallucinationRule] = (HallucinationRule("grounded"),),
     enabled: bool = True,
     details: bool = False,
-    replay: ReplaySettings = ReplaySettings(),
+    replay: ReplaySettings = REPLAY,
     filter_settings: FilterSettings | None = None,
 ) -> Config:
     """One recipe, one decision that always matches, one plugin."""
@@ -119,7 +121,7 @@ class Drive:
     """An exchange with its surroundings. ``gate`` None leaves the classifier's order unanswered."""
 
     config: Config = field(default_factory=policy)
-    gate: GateResult | None = GateResult(True, 0.9)
+    gate: GateResult | None = NEEDS_GROUNDING
     detect: Callable[[CheckRequest], CheckResult] | None = find_479
     metadata: Mapping[str, str] = field(default_factory=dict)
     orders: list[Order] = field(default_factory=list)
