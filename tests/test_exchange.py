@@ -253,6 +253,13 @@ def test_row_2_bodiless(method: str, status: str) -> None:
     assert drive.record.outcomes == ()
 
 
+def test_a_205_that_has_a_body_after_all_is_checked() -> None:
+    drive = Drive()
+    drive.request()
+    sent = fields(drive.respond(chat_response(WRONG), status=205))
+    assert sent["x-vsr-response-warnings"] == "hallucination"
+
+
 # -- row 3 -----------------------------------------------------------------------------------------------------
 
 
@@ -386,7 +393,7 @@ def test_row_6_response_over_the_limit_announced_and_not() -> None:
     assert outcome(drive)[2] == "too_large"
 
 
-@pytest.mark.parametrize("texts", [(None,), ("",), ("  \n",), ()])
+@pytest.mark.parametrize("texts", [(None,), ("",), ("  \n",), ("\u200b\u2060",), ("\x00",), ()])
 def test_row_7_no_text(texts: tuple[str | None, ...]) -> None:
     drive = Drive()
     buffered(drive, chat_response(*texts))
@@ -512,6 +519,29 @@ def test_b7_forged_headers_go_in_both_directions() -> None:
     assert set(reply.mutation.remove) == {"x-vsr-response-warnings", "x-vsr-matched-hallucination"}
     sent = fields(drive.feed(ResponseBody(chat_response(WRONG)))[-1])
     assert sent["x-vsr-matched-hallucination"] == "grounded"
+
+
+def test_b7_forged_trailers_go_too() -> None:
+    forged = HeaderMap([("X-Vsr-Response-Warnings", "none"), ("grpc-status", "0")])
+    drive = Drive()
+    drive.request()
+    drive.feed(ResponseHeaders(HeaderMap([(":status", "200"), ("content-type", "application/json")])))
+    drive.feed(ResponseBody(chat_response(WRONG), end_of_stream=False))
+    streamed = Drive()
+    streamed.request()
+    streamed.stream(sse(*halves(WRONG), "[DONE]"), end=False)
+    bodiless = Drive()
+    bodiless.request()
+    bodiless.feed(ResponseHeaders(HeaderMap([(":status", "200"), ("content-type", "application/json")])))
+    for each in (drive, streamed, bodiless):
+        (reply,) = each.feed(ResponseTrailers(forged))
+        assert isinstance(reply, Continue)
+        assert reply.mutation.remove == ("x-vsr-response-warnings",)
+    asked = Drive()
+    asked.request()
+    (reply,) = asked.feed(RequestTrailers(forged))
+    assert isinstance(reply, Continue)
+    assert reply.mutation.remove == ("x-vsr-response-warnings",)
 
 
 # -- streams ---------------------------------------------------------------------------------------------------

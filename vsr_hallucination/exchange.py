@@ -45,6 +45,7 @@ from vsr_hallucination.wire.messages import (
     Reply,
     RequestBody,
     RequestHeaders,
+    RequestTrailers,
     ResponseBody,
     ResponseHeaders,
     ResponseTrailers,
@@ -202,7 +203,7 @@ class Exchange:
             self._reply(Continue(Phase.RESPONSE_HEADERS))
             return
         self._head = head
-        self._strip = tuple(dict.fromkeys(name for name, _ in headers if name.startswith("x-vsr-")))
+        self._strip = _ours(headers)
         record = self._record
         record.created_at = record.created_at or at
         record.status, record.streaming = head.status, head.kind is Kind.STREAM
@@ -261,6 +262,7 @@ class Exchange:
         self._hold(Phase.RESPONSE_BODY, reading, at)
 
     def _held_trailers(self, message: ResponseTrailers, at: float) -> None:
+        self._strip = _unforged(message).remove
         self._hold(Phase.RESPONSE_TRAILERS, EMPTY, at)
 
     def _hold(self, phase: Phase, reading: Reading, at: float) -> None:
@@ -289,7 +291,7 @@ class Exchange:
             self._stream_ended(at)
 
     def _stream_trailers(self, message: ResponseTrailers, at: float) -> None:
-        self._reply(Continue(Phase.RESPONSE_TRAILERS))
+        self._reply(Continue(Phase.RESPONSE_TRAILERS, _unforged(message)))
         if self._reading is None and self._tap is not None:
             self._tap.end()
             self._stream_ended(at)
@@ -308,7 +310,8 @@ class Exchange:
     def _pass(self, message: Message, at: float) -> None:
         if isinstance(message, ResponseBody) and not self._unseen and message.body:
             self._note("override_ignored", warning=True, stage=str(self._stage))
-        self._reply(Continue(PHASES[type(message)]))
+        mutation = _unforged(message) if isinstance(message, RequestTrailers | ResponseTrailers) else Mutation()
+        self._reply(Continue(PHASES[type(message)], mutation))
 
     # -- judging ---------------------------------------------------------------------------------------------
 
@@ -432,6 +435,16 @@ class Exchange:
 
     def _note(self, event: str, *, warning: bool = False, **fields: str | int | float | bool) -> None:
         self._orders.append(Note(event, {"exchange": self._record.id, **fields}, warning))
+
+
+def _unforged(message: RequestTrailers | ResponseTrailers) -> Mutation:
+    """Trailers are as good a place to forge a verdict as headers."""
+    return Mutation(remove=_ours(message.headers))
+
+
+def _ours(headers: HeaderMap) -> tuple[str, ...]:
+    """The names under ``x-vsr-``: only what we set ourselves may reach the other side."""
+    return tuple(dict.fromkeys(name for name, _ in headers if name.startswith("x-vsr-")))
 
 
 __all__ = ["Exchange", "ProtocolError", "Stage"]

@@ -83,7 +83,11 @@ def to_check(intake: Intake, reading: Reading) -> Mapping[int, Question]:
     """What is checked, by the answer's position: an echoed prompt is not the model's word, and what was asked without
     evidence has nothing to be held to."""
     own = {n: (answer, answer.text[answer.skip :]) for n, answer in enumerate(reading.answers)}
-    found = {n: Question(text, intake.asked_by(answer.index)) for n, (answer, text) in own.items() if text.strip()}
+    found = {
+        n: Question(text, intake.asked_by(answer.index))
+        for n, (answer, text) in own.items()
+        if observing.has_text(text)
+    }
     return {n: question for n, question in found.items() if question.asked.grounding}
 
 

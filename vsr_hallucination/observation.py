@@ -7,6 +7,7 @@ at the bottom of ``judge``, and it asks that every character was read.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -85,9 +86,14 @@ class ChoiceFacts:
     grounded: bool = True  # False: its own prompt carries no evidence, whatever the request's others do
 
 
+def has_text(text: str) -> bool:
+    """Whether a reader would see anything: white space, control and invisible format characters are not text."""
+    return any(not char.isspace() and unicodedata.category(char) not in ("Cf", "Cc") for char in text)
+
+
 def judge(choice: ChoiceFacts, *, grounded: bool) -> Finding:
     """Rows 7 to 11 for one choice of a prompt that needs grounding."""
-    if not choice.text.strip():  # row 7
+    if not has_text(choice.text):  # row 7
         return _failed(choice.index, Reason.NO_TEXT, has_text=False)
     if not grounded:  # row 8
         return Finding(choice.index, State.UNAVAILABLE, SignalError.CONTEXT_UNAVAILABLE)
@@ -262,6 +268,7 @@ __all__ = [
     "SignalError",
     "State",
     "gate_row",
+    "has_text",
     "judge",
     "not_applicable",
     "observe",

@@ -79,7 +79,7 @@ def media_types(headers: HeaderMap) -> tuple[str, ...]:
 def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: int) -> Head:
     """``limit`` is the largest body that is checked, bytes."""
     status = _int(headers.get(":status")) or 0
-    if status in (204, 205, 304) or (method == "HEAD" and end_of_stream):
+    if status in (204, 304) or (end_of_stream and (status == 205 or method == "HEAD")):
         return Head(Kind.BODILESS, status)
     if not 200 <= status < 300:
         return Head(Kind.FAILED, status)

@@ -68,7 +68,7 @@ def release(
     shown = enforce.debug_headers(observations) if debug else ()
     if phase is Phase.RESPONSE_TRAILERS:  # the headers are gone: nothing can be said any more
         actions: tuple[str | None, ...] = tuple("none" if act is not None else None for act in made.acts)
-        return Continue(phase, metadata=label.facts(observations, actions)), actions
+        return Continue(phase, Mutation(remove=label.strip), metadata=label.facts(observations, actions)), actions
     if made.blocks and api is not None:
         actions = made.applied(body_written=False)
         code = made.code_blocked
