@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -34,5 +35,6 @@ async def test_the_rows() -> None:
     rows = await bodies({}, Size(rounds=1))
     assert len({row.name for row in rows}) == 2
     for row in rows:
-        assert row.value == pytest.approx(row.facts["held_ms"] / row.facts["json_loads_ms"])
+        base = max(row.facts["json_loads_ms"], 1000 * sys.getswitchinterval())
+        assert row.value == pytest.approx(row.facts["held_ms"] / base)
         assert row.limit == 2.0 and row.at_most
