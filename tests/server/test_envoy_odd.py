@@ -19,6 +19,7 @@ from support import upstream as up
 from support.driving import GOOD, WRONG, chat_request, chat_response, delta, policy, sse
 from support.scripted import RuntimeOf
 from support.stack import Stack, running_stack
+from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.schema import Action, FilterSettings, Limits
 from vsr_hallucination.replay.record import Outcome
 
@@ -42,9 +43,9 @@ async def fresh(stack: Stack) -> None:
     use(stack, Action.HEADER)
 
 
-def use(stack: Stack, action: Action) -> None:
+def use(stack: Stack, action: Action, **ours: object) -> None:
     current = stack.slot.current
-    config = replace(policy(action, action, filter_settings=FILTER))
+    config = policy(action, action, filter_settings=replace(FILTER, **ours))  # type: ignore[arg-type]
     stack.slot.swap(RuntimeOf(config, current.gate("default"), current.checker("default")))  # type: ignore[arg-type]
 
 
@@ -52,6 +53,23 @@ async def outcome(stack: Stack) -> Outcome:
     (record,) = await stack.final()
     (found,) = record.outcomes
     return found
+
+
+# -- evidence beside the body ------------------------------------------------------------------------------------
+
+
+async def test_a_trusted_header_carries_evidence(stack: Stack) -> None:
+    stack.upstream.answer = up.plain(chat_response(WRONG))
+    sent = [("content-type", "application/json"), ("X-Rag-Context", '["K7 May: 412 crates"]')]
+    trusting = GroundingSettings(header="x-rag-context")
+    for settings, state in ((GroundingSettings(), "unavailable"), (trusting, "detected")):
+        stack.clear()
+        use(stack, Action.HEADER, grounding=settings)
+        await http1.send(stack.envoy.port, chat_request(None), headers=sent)
+        assert (await outcome(stack)).verdict == state
+        assert stack.upstream.requests[0].header("x-rag-context") == '["K7 May: 412 crates"]'
+    (record,) = await stack.final()
+    assert record.evidence == (("header:x-rag-context", "header", "header"),)
 
 
 # -- ranges ------------------------------------------------------------------------------------------------------
