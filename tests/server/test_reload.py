@@ -13,6 +13,7 @@ from prometheus_client import generate_latest
 from support.reloading import running_app, text, under_load
 from support.tiny_models import novelty_detector
 from vsr_hallucination.config import load
+from vsr_hallucination.server import app as serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
 
@@ -71,3 +72,61 @@ async def test_two_recipes_have_two_detectors_and_equal_ones_share(tmp_path: Pat
         thresholds = [checker.identity.thresholds["threshold"] for checker in checkers if checker is not None]
         assert thresholds == [0.05, 0.07, 0.9, 0.9]
         await running.exchange()
+
+
+@pytest.mark.parametrize("left", ["version: v9", "version: v0.3", "version: v0.3\nrouting:\n", "filter: {}"])
+async def test_a_file_that_lost_its_rules_is_not_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, left: str
+) -> None:
+    async with running_app(tmp_path) as running:
+        before = running.app._config.sha256
+        whole = running.file.read_text("utf-8")
+        running.put(left)
+        running.app._reload.set()
+        while not [r for r in caplog.records if "reload_rejected" in r.getMessage()]:
+            await asyncio.sleep(0.01)
+        (said, *_) = [r.getMessage() for r in caplog.records if "reload_rejected" in r.getMessage()]
+        assert str(running.file) in said and ("`v9` is not a version" in said or "nothing would be checked" in said)
+        assert running.app._config.sha256 == before
+        await running.exchange()  # judged by the rules that were there
+        assert running.answered == {"d0": 1}
+        running.put(whole.replace("name: d0", "name: d2"))
+        running.app._reload.set()
+        while running.app._config.sha256 == before:
+            await asyncio.sleep(0.01)
+        await running.exchange()
+        assert running.answered == {"d0": 1, "d2": 1}
+
+
+async def test_a_file_being_written_is_read_once_it_has_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "config.yaml"
+    whole = text(0, (1, 2), "")
+    file.write_text(whole, "utf-8")
+    app = serving.App(str(file), load(file).config)
+    look, asked = serving._stamp, []  # what each look found asked for, before it
+    steps = [
+        lambda: None,
+        lambda: file.write_text("version: v0.3\n"),
+        lambda: file.write_text(whole[:200]),
+        file.unlink,
+        lambda: file.write_text(whole[:300]),
+        lambda: file.write_text(whole + "x-anchors: {}\n"),
+        lambda: None,
+        lambda: None,
+    ]
+
+    def stepping(path: Path) -> tuple[int, int, int] | None:
+        asked.append(app._reload.is_set())
+        if steps:
+            steps.pop(0)()
+        return look(path)
+
+    monkeypatch.setattr(serving, "_stamp", stepping)
+    monkeypatch.setattr(serving, "WATCH_EVERY", 0.001)
+    watching = asyncio.create_task(app._watch_file())
+    while len(asked) < 9:
+        await asyncio.sleep(0.001)
+    watching.cancel()
+    assert asked[:9] == [False] * 7 + [True] * 2

@@ -156,8 +156,9 @@ def _free_keys(node: yamltext.Node) -> frozenset[str]:
 def _check_version(root: Fields) -> None:
     version = root.text("version", None)
     if version is not None and version.strip() not in VERSIONS:
-        root.place("version").warn(
-            f"`{version[:40]}` is not the version this filter reads",
+        # Another layout may name a rule elsewhere: read as ours, it would silently switch the check off.
+        root.place("version").error(
+            f"`{version[:40]}` is not a version this filter reads ({', '.join(VERSIONS)})",
             "write v0.3, and check the file against it",
         )
 

@@ -42,7 +42,7 @@ ROUTING_BLOCKS: Final = (
         "file",
         "The file. Top-level keys that begin with `x-` are free for anchors.",
         (
-            text("version", "Version of the file's layout.", default="v0.3"),
+            text("version", "Version of the file's layout: `v0.3` (or `0.3`); any other is refused.", default="v0.3"),
             block("routing", "The recipe `default`.", "routing"),
             blocks("recipes", "Further routing profiles.", "recipe"),
             blocks("entrypoints", "Which model names of requests lead to which recipe.", "entrypoint"),

@@ -34,7 +34,7 @@ from vsr_hallucination.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
 
-WATCH_EVERY = 2.0  # seconds between looks at the configuration file
+WATCH_EVERY = 2.0  # seconds between looks at the configuration file; two looks the same, and it is read
 FLUSH_WITHIN = 10.0  # seconds for the replay store to take what waits, at the end
 
 
@@ -216,6 +216,14 @@ class App:
             for problem in error.problems:
                 log.error("reload_rejected: %s", problem)
             return False
+        if _checks(self._config) and not _checks(loaded.config):
+            # As a file cut short does: whoever means it restarts.
+            log.error(
+                "reload_rejected: %s: nothing would be checked any more (no recipe has a hallucination rule or "
+                "plugin); the old configuration serves on; restart the filter if this is meant",
+                self._path,
+            )
+            return False
         _tell_warnings(loaded)
         runtime = await self._provisioner.provision(loaded.config)
         if runtime.failed:
@@ -231,13 +239,15 @@ class App:
         return True
 
     async def _watch_file(self) -> None:
-        seen = _stamp(self._path)
+        taken = before = _stamp(self._path)
         while True:
             await asyncio.sleep(WATCH_EVERY)
             stamp = _stamp(self._path)
-            if stamp is not None and stamp != seen:  # None: between two versions of it
-                seen = stamp
+            # None: between two versions of it. Not as at the look before: perhaps still being written.
+            if stamp is not None and stamp == before and stamp != taken:
+                taken = stamp
                 self._reload.set()
+            before = stamp
 
     async def _probe_silent(self) -> None:
         while True:
@@ -290,6 +300,10 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _checks(config: Config) -> bool:
+    return any(recipe.needs_models for recipe in config.recipes)
 
 
 def _needs_restart(old: Config, new: Config) -> list[str]:
