@@ -102,6 +102,36 @@ def test_bad_metadata_names_file_and_remedy(directory: Path, content: str) -> No
     assert str(directory) in str(caught.value) and METADATA in str(caught.value) and caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        *(({"thresholds": {"threshold": bad}}, "thresholds.threshold")
+          for bad in (float("nan"), float("inf"), 5, -1, 10**400, True, "0.5", None)),
+        *(({"thresholds": {"threshold": 0.7, "min_span_confidence": bad}}, "thresholds.min_span_confidence")
+          for bad in (float("nan"), 2)),
+        *(({"temperature": bad}, "temperature") for bad in (float("nan"), float("inf"), -1, 1e308, 1e-320)),
+        *(({"encoding": {key: bad}}, f"encoding.{key}")
+          for key in ("max_length", "max_answer", "max_question", "novelty_token_type")
+          for bad in (-1, 10**9, 1.5)),
+        ({"encoding": {"max_length": 0}}, "encoding.max_length"),
+        ({"sentence": []}, "sentence"),
+        ({"sentence": {"features": ["length"], "mean": [0], "scale": [float("nan")]}}, "sentence.scale"),
+    ],
+)  # fmt: skip
+def test_a_number_out_of_range_is_named_with_file_and_range(
+    directory: Path, changes: dict[str, object], named: str
+) -> None:
+    (directory / METADATA).write_text(json.dumps({"format": 1, "kind": "detector", **changes}))
+    with pytest.raises(ModelDirectoryError) as caught:
+        read_metadata(directory, "detector")
+    assert all(part in str(caught.value) for part in (str(directory), METADATA, named))
+
+
+@pytest.mark.parametrize("kind", ["detector", "fact_check", "explainer"])
+def test_the_embedded_models_numbers_are_in_range(kind: Any) -> None:
+    assert read_metadata(embedded_dir(kind), kind).thresholds
+
+
 def test_missing_directory_and_missing_weights_say_so(tmp_path: Path, model: Any) -> None:
     with pytest.raises(ModelDirectoryError, match="no such directory"):
         load_model(tmp_path / "none", "detector")

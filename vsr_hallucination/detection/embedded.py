@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from vsr_hallucination.detection.sentence_score import SentenceModel
+from vsr_hallucination.detection.sentence_score import SentenceModel, number_in
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -31,6 +31,7 @@ SCALE_SUFFIX = ".int8_scale"
 # Vectors and tiny matrices (a classifier head of 2 rows) stay exact: they cost nothing and matter most.
 SMALLEST_QUANTIZED = 16_384
 _HASH_CHUNK = 1 << 20
+_MOST_TOKENS = 1_000_000
 
 
 class ModelDirectoryError(Exception):
@@ -111,16 +112,21 @@ def read_metadata(directory: Path, kind: Kind) -> ModelMetadata:
         encoding = dict(raw.get("encoding", {}))
         return ModelMetadata(
             kind=kind,
-            novelty_token_type=_optional_int(encoding.get("novelty_token_type")),
-            max_length=_optional_int(encoding.get("max_length")),
-            max_answer=_optional_int(encoding.get("max_answer")),
-            max_question=_optional_int(encoding.get("max_question")),
-            temperature=_positive(raw.get("temperature", 1.0)),
-            thresholds=tuple(sorted((str(k), float(v)) for k, v in dict(raw.get("thresholds", {})).items())),
+            novelty_token_type=_optional_int(encoding.get("novelty_token_type"), "encoding.novelty_token_type", 0),
+            max_length=_optional_int(encoding.get("max_length"), "encoding.max_length", 16),
+            max_answer=_optional_int(encoding.get("max_answer"), "encoding.max_answer", 4),
+            max_question=_optional_int(encoding.get("max_question"), "encoding.max_question", 1),
+            temperature=number_in(raw.get("temperature", 1.0), "temperature", 0.01, 100),
+            thresholds=tuple(
+                sorted(
+                    (str(name), number_in(value, f"thresholds.{name}", 0, 1))
+                    for name, value in dict(raw.get("thresholds", {})).items()
+                )
+            ),
             scripts=tuple(str(s) for s in raw.get("scripts", ())),
             languages=tuple(str(s) for s in raw.get("languages", ())),
             labels=labels or _labels(raw.get("labels")),
-            sentence=SentenceModel.from_json(raw["sentence"]) if raw.get("sentence") else None,
+            sentence=None if raw.get("sentence") is None else SentenceModel.from_json(raw["sentence"]),
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise ModelDirectoryError(directory, f"{METADATA} is malformed ({error})", remedy) from error
@@ -268,15 +274,9 @@ def _labels(raw: object) -> tuple[tuple[int, str], ...]:
     return tuple(sorted((int(key), str(value)) for key, value in raw.items()))
 
 
-def _optional_int(value: object) -> int | None:
+def _optional_int(value: object, name: str, least: int) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"{value!r} is not a non-negative whole number")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST_TOKENS:
+        raise ValueError(f"{name}: {value!r:.40} is not a whole number in {least}..{_MOST_TOKENS}")
     return value
-
-
-def _positive(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ValueError(f"temperature {value!r} is not a positive number")
-    return float(value)

@@ -131,4 +131,3 @@ class ValueSet:
             out.append(self._sorted[at])
             at += 1
         return out
-

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vsr_hallucination.detection.sentence_features import FEATURES, Described, Floats
 
 _CLIP = 6.0  # standard deviations: an outlier of one feature cannot outvote the rest
 _MAX_LOGIT = 12.0
+_LARGEST = 1e6  # of any stored number: what is beyond was not fitted to anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +63,33 @@ class SentenceModel:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SentenceModel:
-        """Raises ValueError naming what is wrong; every number must be finite and every length must fit."""
+        """Raises ValueError naming what is wrong: every number must be in its range and every length must fit."""
+        raw = _mapping(raw, "sentence")
         names = [str(name) for name in _list(raw, "features")]
         unknown = [name for name in names if name not in FEATURES]
         if unknown or not names:
-            raise ValueError(f"sentence.features: {unknown or 'none'} not known to this version")
+            raise ValueError(f"sentence.features: {unknown[:5] or 'none'} not known to this version")
+        if len(set(names)) != len(names):
+            raise ValueError("sentence.features: one is named twice")
         size = len(names)
-        scale = _numbers(raw, "scale", size)
-        if not bool((scale > 0).all()):
-            raise ValueError("sentence.scale: must be positive")
-        answer, spans = _mapping(raw.get("answer", {}), "sentence.answer"), _mapping(raw.get("spans", {}), "spans")
-        sharpness = _number(answer, "sharpness", 1.0)
-        if not 0.2 <= sharpness <= 100:
-            raise ValueError(f"sentence.answer.sharpness: {sharpness} is not in 0.2..100")
+        scale = _numbers(raw, "scale", size, 1e-6)
+        answer, spans = (
+            _mapping(raw.get("answer", {}), "sentence.answer"),
+            _mapping(raw.get("spans", {}), "sentence.spans"),
+        )
+        sharpness = _number(answer, "answer.sharpness", 1.0, 0.2, 100)
         default = SpanRule()
         return cls(
             columns=tuple(FEATURES.index(name) for name in names),
             mean=_numbers(raw, "mean", size),
             scale=scale,
             weights=_numbers(raw, "weights", size),
-            bias=_number(raw, "bias", None),
+            bias=_number(raw, "bias", None, -_LARGEST, _LARGEST),
             sharpness=sharpness,
             rule=SpanRule(
-                _number(spans, "novel_bonus", default.novel_bonus),
-                _number(spans, "whole_share", default.whole_share),
-                int(_number(spans, "gap_words", default.gap_words)),
+                _number(spans, "spans.novel_bonus", default.novel_bonus, 0, 1),
+                _number(spans, "spans.whole_share", default.whole_share, 0, 1),
+                int(_number(spans, "spans.gap_words", default.gap_words, 0, 100)),
             ),
         )
 
@@ -126,15 +128,20 @@ def _list(raw: Mapping[str, Any], name: str) -> Sequence[Any]:
     return value
 
 
-def _number(raw: Mapping[str, Any], name: str, default: float | None) -> float:
-    value = raw.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-        raise ValueError(f"sentence.{name}: {value!r} is not a number")
+def number_in(value: object, name: str, least: float, most: float) -> float:
+    """``value`` as a float. Raises ValueError naming it where it is no finite number in [least, most]."""
+    # Compared before it is converted: NaN fails both comparisons, and a whole number may be too long for a float.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+        raise ValueError(f"{name}: {value!r:.40} is not a number in {least:g}..{most:g}")
     return float(value)
 
 
-def _numbers(raw: Mapping[str, Any], name: str, size: int) -> Floats:
-    values: npt.NDArray[np.float64] = np.array([_number({name: v}, name, None) for v in _list(raw, name)])
+def _number(raw: Mapping[str, Any], name: str, default: float | None, least: float, most: float) -> float:
+    return number_in(raw.get(name.rpartition(".")[2], default), f"sentence.{name}", least, most)
+
+
+def _numbers(raw: Mapping[str, Any], name: str, size: int, least: float = -_LARGEST) -> Floats:
+    values = [number_in(value, f"sentence.{name}", least, _LARGEST) for value in _list(raw, name)]
     if len(values) != size:
         raise ValueError(f"sentence.{name}: {len(values)} numbers for {size} features")
-    return values
+    return np.array(values, dtype=np.float64)
