@@ -98,6 +98,23 @@ async def test_d12_ab_fences_prose_and_parts_are_read(server: Server, content: o
     assert spans(await check(server)) == [(17, 20, "479")]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"spans":[],"hallucinated_spans":[{"text":"479"}]}',
+        '{"hallucinated_spans":[{"text":"479"}],"spans":[]}',
+        '{"hallucinated_spans":["479"],"spans":null}',
+        '{"spans":[{"text":"479"}],"spans":[]}',
+        '{"spans":[{"text":"479"}]}\nFormat: {"spans": []}',
+        '{"spans":[]}\nOn second thoughts: {"spans":[{"text":"479"}]}',
+        '{"result":{"spans":["479"]}} {"spans":[]}',
+    ],
+)
+async def test_every_span_list_of_a_reply_counts(server: Server, content: str) -> None:
+    server.says(content)
+    assert spans(await check(server)) == [(17, 20, "479")]
+
+
 async def test_d12_e_a_text_that_occurs_twice_is_marked_at_both_places(server: Server) -> None:
     answer = "K7: 479 crates, so 479 in all, not 4790."
     server.says('{"spans":[{"text":"479"}]}')
@@ -119,6 +136,19 @@ async def test_d12_e_a_text_that_occurs_twice_is_marked_at_both_places(server: S
         ('{"spans":null}', "stop"),
         ('{"spans":[{"text":""}]}', "stop"),
         ("[" * 5000, "stop"),
+        ('{"spans":[],"confidence":0.0}', "stop"),
+        ('{"spans":[],"confidence":0.49}', "stop"),
+        ('{"spans":[],"confidence":"0.9"}', "stop"),
+        ('{"spans":[],"confidence":NaN}', "stop"),
+        ('{"spans":[]} {"spans":[],"confidence":0.1}', "stop"),
+        ('{"spans":[],"hallucinated_spans":[{"text":"480"}]}', "stop"),
+        ('{"spans":[],"hallucinated_spans":"479"}', "stop"),
+        ('{"hallucinated_spans":{"text":"479"},"spans":[]}', "stop"),
+        ('{"spans":[{"text":"480 crates"},{"text":"in May","confidence":0.1}]}', "stop"),
+        ('{"spans":[{"span":"479"},{"text":"in May","confidence":0.2}]}', "stop"),
+        ('{"spans":[["479"],{"text":"in May","confidence":0.2}]}', "stop"),
+        ('{"spans":[{"text":"."}]}', "stop"),
+        ('{"spans":[]}' + "{" * 300 + '{"spans":["479"]}', "stop"),
     ],
 )
 async def test_d12_unreadable_verdicts_are_failures_never_clean(

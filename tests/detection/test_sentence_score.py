@@ -43,15 +43,15 @@ def test_an_answer_is_never_below_its_worst_sentence_and_what_claims_nothing_sco
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [
-        ("features", [], "features"), ("features", ["novel_count", "poetry"], "poetry"), 
+        ("features", [], "features"), ("features", ["novel_count", "poetry"], "poetry"),
         ("features", "length", "features"),
         ("features", ["length", "length"], "twice"),
         ("mean", [1.0], "mean"), ("mean", [1.0, math.nan], "mean"), ("mean", [[1.0], [2.0]], "mean"),
         ("scale", [1.0, 0.0], "scale"), ("scale", [1.0, -1.0], "scale"), ("scale", [1.0, math.inf], "scale"),
-        ("weights", [1.0, 2.0, 3.0], "weights"), ("weights", [1.0, True], "weights"), 
+        ("weights", [1.0, 2.0, 3.0], "weights"), ("weights", [1.0, True], "weights"),
         ("weights", [1.0, 10**400], "weights"),
         ("weights", {"a": 1}, "weights"), ("bias", math.nan, "bias"), ("bias", None, "bias"), ("bias", "0", "bias"),
-        ("answer", {"sharpness": 0}, "sharpness"), 
+        ("answer", {"sharpness": 0}, "sharpness"),
         ("answer", {"sharpness": math.nan}, "sharpness"), ("answer", [], "answer"),
         ("spans", {"novel_bonus": -math.inf}, "novel_bonus"), ("spans", {"whole_share": 5}, "whole_share"),
         ("spans", {"gap_words": 1e300}, "gap_words"), ("spans", 3, "spans"),

@@ -153,6 +153,8 @@ class Endpoint:
         if verdict.stretches and not stretches:
             raise DetectionError(Reason.DETECTOR_FAILED, "the endpoint named only punctuation")
         marked = sift(answer, _united(stretches), self.limits, "endpoint")
+        if verdict.lost >= self.limits.threshold and not marked.spans:
+            raise DetectionError(Reason.DETECTOR_FAILED, "a span the endpoint is sure of does not stand in the answer")
         if not stretches:
             # How sure the model is that nothing is wrong, turned round: the score of an answer found clean.
             marked = Marked(unsupported_score=1.0 - verdict.certainty)

@@ -1,9 +1,11 @@
 """Reading what a judge model replied: an unreadable verdict is an error, never a clean one.
 
 Accepted: JSON alone, in a code fence, or with prose around it. ``{"spans": []}`` with ``finish_reason`` ``stop`` is the
-only way to a clean verdict. Span texts must stand verbatim in the answer; one that occurs more than once is marked at
-every place (which one was meant cannot be known, and missing the wrong one would read as verified); one that does not
-occur is ignored, and if none of several occurs the reply is an error.
+only way to a clean verdict, and only where nothing else in the reply speaks against it: all span lists of all its
+objects count together (a draft that named a span cannot be told from a verdict that did), and a model that gives an
+empty list less than ``_LEAST_CERTAIN`` has none. Span texts must stand verbatim in the answer; one that occurs more
+than once is marked at every place (which one was meant cannot be known, and missing the wrong one would read as
+verified); one that does not occur is *lost*: beside spans that are found it may be ignored, else the reply is an error.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ DEFAULT_CONFIDENCE = 0.9  # where the model gives none; a verdict by generation 
 MAX_REPLY_SPANS = 500
 _MAX_OBJECTS = 200  # opening braces tried in a reply
 _MAX_PLACES = 50  # of one span text
+_LEAST_CERTAIN = 0.5  # confidence in an empty list
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Stretches of the answer with their confidence; ``certainty`` is the model's own in its whole verdict."""
+    """Stretches of the answer with their confidence; ``certainty`` is the model's own in its whole verdict;
+    ``lost`` is the highest confidence of a span that is not in the answer, 0 where there is none."""
 
     stretches: tuple[tuple[int, int, float], ...]
     certainty: float
+    lost: float = 0.0
 
 
 def read_completion(body: bytes) -> str:
@@ -60,42 +65,69 @@ def read_completion(body: bytes) -> str:
 
 def read_verdict(content: str, answer: str) -> Verdict:
     """The verdict in a message. Raises DetectionError where there is none to be read."""
-    found = _verdict_object(content)
-    if found is None:
+    found = _verdict_objects(content)
+    if not found:
         raise _unreadable("the endpoint's verdict holds no span list")
-    key = next(key for key in SPAN_KEYS if isinstance(found.get(key), list))
-    items = found[key]
-    certainty = _share(found.get("confidence"), DEFAULT_CONFIDENCE)
+    items = [item for _, listed in found for item in listed]
     if len(items) > MAX_REPLY_SPANS:
         raise _unreadable(f"the endpoint listed more than {MAX_REPLY_SPANS} spans")
     stretches: set[tuple[int, int, float]] = set()
+    lost = 0.0
     for item in items:
         text = item.get("text") if isinstance(item, dict) else item
         confidence = _share(item.get("confidence") if isinstance(item, dict) else None, DEFAULT_CONFIDENCE)
-        if isinstance(text, str) and text.strip():
-            stretches.update((start, end, confidence) for start, end in _places(answer, text.strip()))
+        # Punctuation alone stands everywhere and says nothing.
+        tells = isinstance(text, str) and any(map(str.isalnum, text))
+        places = _places(answer, str(text).strip()) if tells else []
+        stretches.update((start, end, confidence) for start, end in places)
+        lost = lost if places else max(lost, confidence)
     if items and not stretches:
         raise _unreadable("none of the spans the endpoint named stands in the answer")
-    return Verdict(tuple(sorted(stretches)), certainty)
+    return Verdict(tuple(sorted(stretches)), _certainty([given for given, _ in found], clean=not items), lost)
 
 
-def _verdict_object(content: str) -> dict[str, Any] | None:
-    """The last JSON object with a span list: what stands before it may be a draft or an example."""
-    decoder = json.JSONDecoder()
-    found: dict[str, Any] | None = None
+def _certainty(given: list[object], *, clean: bool) -> float:
+    """The lowest confidence that the verdict's objects name. A clean one must name none, or one that holds."""
+    least = min(_share(value, 0.0 if clean else DEFAULT_CONFIDENCE) for value in given)
+    if clean and least < _LEAST_CERTAIN:
+        raise _unreadable("the endpoint named no span and no confidence in that")
+    return least
+
+
+def _verdict_objects(content: str) -> list[tuple[object, list[Any]]]:
+    """Confidence and spans of every JSON object with a span list, at whatever depth."""
+    found: list[tuple[object, list[Any]]] = []
+    open_lists = 0
+
+    def seen(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        # Pairs, not a mapping: a key given twice must not hide its first list.
+        nonlocal open_lists
+        named = [value for key, value in pairs if key in SPAN_KEYS and value is not None]
+        if any(not isinstance(value, list) for value in named):
+            open_lists += 1
+        elif named:
+            confidence = dict(pairs).get("confidence")
+            listed = [item for value in named for item in value]
+            found.append((DEFAULT_CONFIDENCE if confidence is None else confidence, listed))
+        return dict(pairs)
+
+    decoder = json.JSONDecoder(object_pairs_hook=seen)
     at = 0
     for _ in range(_MAX_OBJECTS):
         at = content.find("{", at)
         if at < 0:
             break
+        before = len(found)
         try:
-            value, end = decoder.raw_decode(content, at)
+            _, at = decoder.raw_decode(content, at)
         except (ValueError, RecursionError):
+            # What it holds is met again, brace by brace.
+            del found[before:]
             at += 1
-            continue
-        if isinstance(value, dict) and any(isinstance(value.get(key), list) for key in SPAN_KEYS):
-            found = value
-        at = end
+    if open_lists:
+        raise _unreadable("the endpoint's verdict has spans that are no list")
+    if at >= 0 and content.find("{", at) >= 0:
+        raise _unreadable(f"the endpoint's verdict has more than {_MAX_OBJECTS} objects")
     return found
 
 
