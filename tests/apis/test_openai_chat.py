@@ -87,8 +87,9 @@ def test_a5_d_errors_inside_a_200():
     for body in (
         {"error": "top_p out of range", "error_type": "validation"},
         {"object": "error", "message": "x", "code": 400},
-        {"choices": [{"error": {"code": 502}, "message": {"content": "Depot"}}]},
-        {"choices": [{"finish_reason": "error", "message": {"content": "Depot"}}]},
+        {"choices": [{"error": {"code": 502}, "message": {"content": ""}}]},
+        {"choices": [{"finish_reason": "error", "message": {"content": None}}]},
+        {"choices": [], "error": {"message": "queue full"}},
     ):
         view = API.read_response(json.dumps(body).encode())
         assert view.error and not view.answers

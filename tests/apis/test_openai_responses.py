@@ -109,7 +109,8 @@ def test_reasoning_and_arguments_are_not_the_answer(read):
     stream = read(
         {"type": "response.reasoning_summary_text.delta", "delta": "480?"},
         {"type": "response.function_call_arguments.delta", "delta": "480"},
-        {"type": "response.content_part.added", "part": {"type": "refusal", "refusal": "480"}},
+        {"type": "response.reasoning_summary_part.done", "part": {"type": "summary_text", "text": "480?"}},
+        {"type": "response.output_item.done", "item": {"type": "reasoning", "summary": [{"text": "480?"}]}},
         delta(W),
         ended(),
     )

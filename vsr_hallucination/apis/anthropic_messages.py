@@ -29,11 +29,13 @@ from vsr_hallucination.apis.content import (
     own_index,
     request_object,
     response_object,
+    speak,
     user_text,
 )
 from vsr_hallucination.apis.event_stream import EventAssembler, Json, TextBuffer
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Before, JsonError, Path, edit
+from vsr_hallucination.apis.unread import hides, refuses
 
 _MAX_BLOCKS = 65_536
 _EVENTS = frozenset(
@@ -46,6 +48,7 @@ _EVENTS = frozenset(
         "content_block_stop",
     )
 )
+_SILENT_DELTAS = ("thinking_delta", "signature_delta", "input_json_delta", "citations_delta")
 
 
 class AnthropicMessages:
@@ -90,9 +93,12 @@ class AnthropicMessages:
     def read_response(self, body: bytes) -> ResponseView:
         """Raises ``ResponseUnreadable`` where the body is no message."""
         response = response_object(body)
-        if is_error(response):
+        if response.get("content") is None and is_error(response):
             return ResponseView((), error=True)
-        return ResponseView((answer(0, _texts(response)),), incomplete=_is_cut(response.get("stop_reason")))
+        found = answer(0, _texts(response))
+        if is_error(response) and not found.text:
+            return ResponseView((), error=True)
+        return ResponseView((found,), incomplete=_is_cut(response.get("stop_reason")))
 
     def assembler(self, limit: int) -> EventAssembler:
         return _Assembler(limit)
@@ -131,16 +137,24 @@ def _texts(message: Json) -> list[tuple[Path, str]]:
     if not isinstance(content, list):
         raise ResponseUnreadable("content is not a list of blocks")
     found: list[tuple[Path, str]] = []
+    refused = False
     for at, block in enumerate(content):
         if not isinstance(block, dict):
             raise ResponseUnreadable("a content block is not an object")
-        if block.get("type") != "text":
+        is_text = block.get("type") == "text"
+        if refuses(block):
+            refused = True
+        elif hides(block, read="text" if is_text else ""):
+            raise ResponseUnreadable("a content block has text that is not read")
+        if not is_text:
             continue
         text = block.get("text", "")
         if not isinstance(text, str):
             raise ResponseUnreadable("a text block has no text")
         if "text" in block:
             found.append((("content", at, "text"), text))
+    if refused and speak(found):
+        raise ResponseUnreadable("a refusal stands beside text")
     return found
 
 
@@ -166,13 +180,20 @@ class _Assembler(EventAssembler):
     def _owns(self, name: str) -> bool:
         return super()._owns(name) or name in _EVENTS
 
+    def _carries(self, name: str, body: Json) -> bool:
+        kind = body.get("type", name)
+        return isinstance(kind, str) and kind in _EVENTS
+
     def _read(self, name: str, body: Json) -> None:
         kind = body.get("type", name)
         if kind == "message_start":
             self._start(body.get("message"))
         elif kind == "content_block_start":
             block = body.get("content_block")
-            if isinstance(block, dict) and block.get("type") == "text":
+            is_text = isinstance(block, dict) and block.get("type") == "text"
+            if isinstance(block, dict) and hides(block, read="text" if is_text else ""):
+                self._unreadable = True
+            if isinstance(block, dict) and is_text:
                 self._add(body.get("index"), block.get("text", ""))
         elif kind == "content_block_delta":
             delta = body.get("delta")
@@ -180,6 +201,8 @@ class _Assembler(EventAssembler):
                 self._unreadable = True
             elif delta.get("type") == "text_delta":
                 self._add(body.get("index"), delta.get("text"))
+            elif delta.get("type") not in _SILENT_DELTAS and hides(delta):
+                self._unreadable = True
         elif kind == "message_delta":
             delta = body.get("delta")
             reason = delta.get("stop_reason") if isinstance(delta, dict) else None
@@ -187,6 +210,8 @@ class _Assembler(EventAssembler):
                 self._reason = reason
         elif kind == "message_stop":
             self._done = True
+        elif hides(body):
+            self._unreadable = True
 
     def _start(self, message: object) -> None:
         """The message may begin with content, as where a gateway sends a whole one."""

@@ -117,7 +117,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ResponseView:
-    """``error``: the body is an error object inside a 2xx (row 1 of the state table). ``incomplete``: cut short."""
+    """``error``: the body is an error inside a 2xx instead of an answer (row 1 of the state table); text beside one is
+    an answer all the same. ``incomplete``: cut short, by a limit or by an error behind the text.
+    """
 
     answers: tuple[Answer, ...]
     error: bool = False

@@ -35,13 +35,14 @@ class ChoiceBodies(ABC):
     def read_response(self, body: bytes) -> ResponseView:
         """Raises ``ResponseUnreadable`` where the body is no response of this API."""
         response = response_object(body)
-        if is_error(response):
+        if response.get("choices") is None and is_error(response):
             return ResponseView((), error=True)
         choices = _choices(response)
-        if any(choice.get("error") or choice.get("finish_reason") == "error" for choice in choices):
-            return ResponseView((), error=True)
         answers = tuple(answer(index, parts) for index, _, _, parts in self._each(choices))
-        return ResponseView(answers, incomplete=any(_reason(choice) in INCOMPLETE for choice in choices))
+        broken = any(choice.get("error") or _reason(choice) == "error" for choice in choices)
+        if (broken or is_error(response)) and not any(one.text for one in answers):
+            return ResponseView((), error=True)
+        return ResponseView(answers, incomplete=broken or any(_reason(choice) in INCOMPLETE for choice in choices))
 
     def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
         """The body with each notice as ready text before its choice; a choice without text stays as it is.

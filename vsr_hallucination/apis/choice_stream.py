@@ -21,6 +21,7 @@ class Piece:
 
     text: str
     whole: bool = False
+    refused: bool = False
 
 
 @dataclass(slots=True)
@@ -29,6 +30,7 @@ class _Choice:
     numbered: bool  # has an index of its own
     text: TextBuffer = field(default_factory=TextBuffer)
     reason: str | None = None
+    refused: bool = False
 
 
 class ChoiceAssembler(EventAssembler):
@@ -44,13 +46,27 @@ class ChoiceAssembler(EventAssembler):
     def finished_choices(self) -> bool:
         return bool(self._choices) and all(choice.reason is not None for choice in self._choices.values())
 
+    @property
+    def unreadable(self) -> bool:
+        return super().unreadable or any(one.refused and len(one.text) for one in self._choices.values())
+
+    def _carries(self, name: str, body: Json) -> bool:
+        choices = body.get("choices")
+        return isinstance(choices, list) and any(isinstance(one, dict) and self._speaks(one) for one in choices)
+
+    def _speaks(self, choice: Json) -> bool:
+        try:
+            return bool(self._piece(choice).text)
+        except Unreadable:
+            return True
+
     def _answers(self) -> tuple[Answer, ...]:
         return tuple(
             joined(index, [(choice.path, choice.text.text())]) for index, choice in sorted(self._choices.items())
         )
 
     def _incomplete(self) -> bool:
-        return any(choice.reason in INCOMPLETE for choice in self._choices.values())
+        return any(choice.reason in INCOMPLETE or choice.reason == "error" for choice in self._choices.values())
 
     def _read(self, name: str, body: Json) -> None:
         choices = body.get("choices")
@@ -62,7 +78,7 @@ class ChoiceAssembler(EventAssembler):
         for position, choice in enumerate(choices):
             if not isinstance(choice, dict):
                 self._unreadable = True
-            elif choice.get("error") or choice.get("finish_reason") == "error":
+            elif (choice.get("error") or choice.get("finish_reason") == "error") and not self._speaks(choice):
                 self._failed = True
             else:
                 self._one(position, choice)
@@ -82,6 +98,7 @@ class ChoiceAssembler(EventAssembler):
                 return
             path = f"$.choices[?@.index=={index}].{self._field}"
             choice = self._choices[index] = _Choice(path, number is not None)
+        choice.refused = choice.refused or piece.refused
         reason = body.get("finish_reason")
         ends = isinstance(reason, str) and bool(reason)
         numbered = choice.numbered or number is not None

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from vsr_hallucination.apis.base import Answer, AnswerPart, RequestUnreadable, ResponseUnreadable
 from vsr_hallucination.apis.evidence import part_text
 from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, Prefix, Replace, loads, path_text
+from vsr_hallucination.apis.unread import hides, refuses
 
 # Cut by a limit or a filter: "model_length" is Mistral's word, "max_tokens" Anthropic's and that of several gateways.
 INCOMPLETE = frozenset(("length", "max_tokens", "model_length", "content_filter", "model_context_window_exceeded"))
@@ -27,7 +28,8 @@ class Unreadable(ValueError):
 def texts(content: object, path: Path) -> list[tuple[Path, str]]:
     """The text parts of an answer's content with the path of each: a string, a list of parts, or nothing.
 
-    Parts of other types (thinking, references, images) are passed over. Raises ``Unreadable`` for other values.
+    Parts of other types (thinking, references, images) are passed over, unless they hold text that a client may show
+    (see ``unread``). Raises ``Unreadable`` for those and for other values.
     """
     if content is None:
         return []
@@ -36,15 +38,28 @@ def texts(content: object, path: Path) -> list[tuple[Path, str]]:
     if not isinstance(content, list):
         raise Unreadable("content is neither text nor a list of parts")
     found: list[tuple[Path, str]] = []
+    refused = False
     for at, part in enumerate(content):
         text = part_text(part)
+        if isinstance(part, dict):
+            if refuses(part):
+                refused = True
+            elif hides(part, read="" if text is None else "text"):
+                raise Unreadable("a content part has text that is not read")
         if isinstance(part, str):
             found.append(((*path, at), part))
         elif text is not None:
             found.append(((*path, at, "text"), text))
         elif not isinstance(part, dict):
             raise Unreadable("a content part is neither text nor an object")
+    if refused and speak(found):
+        raise Unreadable("a refusal stands beside text")
     return found
+
+
+def speak(parts: Iterable[tuple[Path, str]]) -> bool:
+    """Whether any of the parts has text."""
+    return any(text for _, text in parts)
 
 
 def answer(index: int, parts: Iterable[tuple[Path, str]]) -> Answer:
@@ -76,7 +91,10 @@ def indices(choices: Sequence[object]) -> list[int]:
 
 
 def is_error(body: dict[object, object]) -> bool:
-    """An error object inside a 2xx: OpenAI's, one as a bare string, or vLLM's ``"object": "error"``."""
+    """An error object inside a 2xx: OpenAI's, one as a bare string, or vLLM's ``"object": "error"``.
+
+    It counts instead of an answer only: text that reaches the client is checked, whatever stands beside it.
+    """
     return bool(body.get("error")) or body.get("object") == "error" or body.get("type") == "error"
 
 

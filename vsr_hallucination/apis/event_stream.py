@@ -2,7 +2,8 @@
 
 ``[DONE]`` is terminal at once, an error event never is, and nothing after either counts. What else is terminal is the
 API's word. A last event that the end of the bytes cut in two is no end. A JSON body where an event stream was announced
-is an error if it says so; anything else in it is not read as an answer.
+is an error if it says so; anything else in it is not read as an answer. An event that brings text is read for it, with
+or without an error beside.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from vsr_hallucination.apis.sse import SseEvent, SseParser
 
 Json = dict[object, object]
 
+_ANSWER_KEYS = ("choices", "output", "output_text", "content")  # where the APIs' bodies keep their answers
 _COMPARISONS = 16  # full texts told beside their pieces, in multiples of the limit
 
 
@@ -155,7 +157,7 @@ class EventAssembler(ABC):
             return
         if not isinstance(body, dict):
             self._unreadable = True
-        elif is_error(body):
+        elif is_error(body) and not self._carries(event.name, body):
             self._failed = True
         else:
             self._read(event.name, body)
@@ -164,13 +166,17 @@ class EventAssembler(ABC):
         """Whether an event by this name must be one of this API: one by another name may hold anything."""
         return name in ("", "message")
 
+    def _carries(self, name: str, body: Json) -> bool:
+        """Whether an event with an error in it brings text all the same: that is read, and the error passed over."""
+        return False
+
     def _read_unframed(self, data: bytes) -> None:
         try:
             body = loads(data)
         except JsonError:
             self._unreadable = True
             return
-        if isinstance(body, dict) and is_error(body):
+        if isinstance(body, dict) and is_error(body) and not any(body.get(key) for key in _ANSWER_KEYS):
             self._failed = True
         else:
             self._unreadable = self._unframed = True

@@ -10,9 +10,10 @@ from __future__ import annotations
 from vsr_hallucination.apis.base import TOOLS_ONLY, EvidenceOptions, RequestUnreadable, RequestView
 from vsr_hallucination.apis.choice_body import ChoiceBodies, Json
 from vsr_hallucination.apis.choice_stream import ChoiceAssembler, Piece
-from vsr_hallucination.apis.content import Unreadable, moved_annotations, request_object, texts, user_text
+from vsr_hallucination.apis.content import Unreadable, moved_annotations, request_object, speak, texts, user_text
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Edit, Path
+from vsr_hallucination.apis.unread import refuses, said, says
 
 _TOOL_ROLES = ("tool", "function")
 _PROMPT_ROLES = ("user", "system", "developer")
@@ -75,21 +76,40 @@ class OpenAIChat(ChoiceBodies):
 
 
 def _message_texts(choice: Json, path: Path) -> list[tuple[Path, str]]:
+    """The text of a whole message. Text that stands elsewhere in the choice is not read: ``Unreadable``."""
+    if says(choice, "content") or _hides(choice.get("delta"), "content"):
+        raise Unreadable("a choice has text beside its message")
     message = choice.get("message")
     if message is None:
         return []
     if not isinstance(message, dict):
         raise Unreadable("a message is not an object")
-    return texts(message.get("content"), (*path, "message", "content"))
+    found = texts(message.get("content"), (*path, "message", "content"))
+    if _hides(message) or (said(message.get("refusal")) and speak(found)):
+        raise Unreadable("a message has text beside its content")
+    return found
+
+
+def _hides(holder: object, *more: str) -> bool:
+    """Whether a message or delta has text outside of its content, as that of its audio."""
+    return isinstance(holder, dict) and (says(holder, *more) or says(holder.get("audio")))
 
 
 def _piece(choice: Json) -> Piece:
     """The text of one choice of one event: of its delta, else of a whole message."""
     delta = choice.get("delta")
     if delta is None and choice.get("message") is not None:
-        return Piece("".join(text for _, text in _message_texts(choice, ())), whole=True)
+        message = choice["message"]
+        refused = isinstance(message, dict) and said(message.get("refusal"))
+        return Piece("".join(text for _, text in _message_texts(choice, ())), whole=True, refused=refused)
+    if delta is not None and not isinstance(delta, dict):
+        raise Unreadable("a delta is not an object")
+    if says(choice, "content") or _hides(delta) or _hides(choice.get("message"), "content"):
+        raise Unreadable("a choice has text beside its delta")
     if delta is None:
         return Piece("")
-    if not isinstance(delta, dict):
-        raise Unreadable("a delta is not an object")
-    return Piece("".join(text for _, text in texts(delta.get("content"), ())))
+    content = delta.get("content")
+    found = texts(content, ())
+    parts = content if isinstance(content, list) else ()
+    refused = said(delta.get("refusal")) or any(isinstance(part, dict) and refuses(part) for part in parts)
+    return Piece("".join(text for _, text in found), refused=refused)

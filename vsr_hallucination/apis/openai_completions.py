@@ -14,6 +14,7 @@ from vsr_hallucination.apis.choice_stream import ChoiceAssembler, Piece
 from vsr_hallucination.apis.content import Unreadable, own_index, request_object
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Path
+from vsr_hallucination.apis.unread import hides
 from vsr_hallucination.detection.types import Grounding
 
 
@@ -46,19 +47,22 @@ class OpenAICompletions(ChoiceBodies):
         return ChoiceAssembler(limit, _piece, "text")
 
     def _texts(self, choice: Json, path: Path) -> list[tuple[Path, str]]:
-        text = choice.get("text")
-        if text is None:
-            return []
-        if not isinstance(text, str):
-            raise Unreadable("a choice's text is not a string")
-        return [((*path, "text"), text)]
+        text = _text(choice)
+        return [] if text is None else [((*path, "text"), text)]
 
 
-def _piece(choice: Json) -> Piece:
+def _text(choice: Json) -> str | None:
+    """A choice's text; text in the shapes of chat beside it is not read: ``Unreadable``."""
     text = choice.get("text")
     if text is not None and not isinstance(text, str):
         raise Unreadable("a choice's text is not a string")
-    return Piece(text or "")
+    if hides(choice, read="text"):
+        raise Unreadable("a choice has text beside its own")
+    return text
+
+
+def _piece(choice: Json) -> Piece:
+    return Piece(_text(choice) or "")
 
 
 def _prompts(prompt: object, evidence: EvidenceBuilder) -> tuple[list[str | None], tuple[Asked, ...]]:

@@ -31,6 +31,7 @@ from vsr_hallucination.apis.event_stream import EventAssembler, Json
 from vsr_hallucination.apis.evidence import EvidenceBuilder, value_at
 from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, Prefix, edit
 from vsr_hallucination.apis.responses_stream import ResponsesAssembler, output_texts
+from vsr_hallucination.apis.unread import says
 
 _FAILED = ("failed", "cancelled")
 _PROMPT_ROLES = ("user", "system", "developer")
@@ -80,9 +81,14 @@ class OpenAIResponses:
     def read_response(self, body: bytes) -> ResponseView:
         """Raises ``ResponseUnreadable`` where the body is no response of this API."""
         response = response_object(body)
-        if is_error(response) or response.get("status") in _FAILED:
+        status = response.get("status")
+        failed = is_error(response) or status in _FAILED
+        if failed and response.get("output") is None and not says(response):
             return ResponseView((), error=True)
-        return ResponseView((answer(0, output_texts(response)),), incomplete=response.get("status") == "incomplete")
+        found = answer(0, output_texts(response))
+        if failed and not found.text:
+            return ResponseView((), error=True)
+        return ResponseView((found,), incomplete=status == "incomplete" or status in _FAILED)
 
     def assembler(self, limit: int) -> EventAssembler:
         return ResponsesAssembler(limit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from vsr_hallucination.apis.anthropic_messages import AnthropicMessages
@@ -19,15 +20,16 @@ _APIS: tuple[tuple[str, Api], ...] = (
 )
 
 
+_PARAMETERS = re.compile("(?:;|%3[Bb])[^/]*")
 _BY_NAME = {api.name: api for _, api in _APIS}
 
 
 def api_for_path(path: str, named: Sequence[tuple[str, str]] = ()) -> Api | None:
-    """The API that serves ``:path`` (its query is ignored), None where it is none of ours.
+    """The API that serves ``:path`` (its query and its segments' parameters are ignored), None where none of ours does.
 
     ``named``: (end of a path, name of an API) as the operator maps them; they go before our own, first fits.
     """
-    path = path.partition("?")[0].partition("#")[0].rstrip("/")
+    path = _PARAMETERS.sub("", path.partition("?")[0].partition("#")[0]).rstrip("/")
     for suffix, name in named:
         if path.endswith(suffix):
             return _BY_NAME[name]

@@ -7,15 +7,31 @@ event's response; each may be missing. What says the same is read once; what say
 from __future__ import annotations
 
 from vsr_hallucination.apis.base import Answer, ResponseUnreadable
-from vsr_hallucination.apis.content import joined, own_index
+from vsr_hallucination.apis.content import joined, own_index, speak
 from vsr_hallucination.apis.event_stream import EventAssembler, Json, TextBuffer
 from vsr_hallucination.apis.jsontext import Path
+from vsr_hallucination.apis.unread import hides, refuses, said, says
 
 _MAX_PARTS = 65_536
+_TEXT_PARTS = ("output_text", "text")
+_SILENT_EVENTS = (  # by how their names begin: life cycle, reasoning, tools, citations
+    "response.created",
+    "response.in_progress",
+    "response.queued",
+    "response.reasoning",
+    "response.function_call",
+    "response.custom_tool_call",
+    "response.mcp_",
+    "response.code_interpreter_call",
+    "response.file_search_call",
+    "response.web_search_call",
+    "response.image_generation_call",
+    "response.output_text.annotation",
+)
 
 
 def output_texts(response: Json) -> list[tuple[Path, str]]:
-    """The ``output_text`` parts of all message items. Raises ``ResponseUnreadable``."""
+    """The ``output_text`` parts of all message items. Raises ``ResponseUnreadable``, as for text beside them."""
     output = response.get("output")
     if not isinstance(output, list):
         raise ResponseUnreadable("output is not a list of items")
@@ -24,12 +40,26 @@ def output_texts(response: Json) -> list[tuple[Path, str]]:
         if not isinstance(item, dict):
             raise ResponseUnreadable("an output item is not an object")
         found += _item_texts(item, ("output", at))
+    if speak(found) and any(isinstance(item, dict) and refuses_in(item) for item in output):
+        raise ResponseUnreadable("a refusal stands beside text")
+    told = response.get("output_text")  # the SDK's joined text, which some servers send as a field
+    if said(told) and told != "".join(text for _, text in found):
+        raise ResponseUnreadable("output_text says something else than the output")
     return found
+
+
+def refuses_in(item: Json) -> bool:
+    content = item.get("content")
+    return isinstance(content, list) and any(isinstance(part, dict) and refuses(part) for part in content)
 
 
 def _item_texts(item: Json, path: Path) -> list[tuple[Path, str]]:
     if item.get("type", "message") != "message":
+        if hides(item):
+            raise ResponseUnreadable("an item of another type has text")
         return []
+    if says(item, "refusal"):
+        raise ResponseUnreadable("an item has text beside its content")
     content = item.get("content")
     if content is None:
         return []
@@ -39,7 +69,10 @@ def _item_texts(item: Json, path: Path) -> list[tuple[Path, str]]:
     for at, part in enumerate(content):
         if not isinstance(part, dict):
             raise ResponseUnreadable("a content part is not an object")
-        if part.get("type") not in ("output_text", "text") or part.get("text") is None:
+        is_text = part.get("type") in _TEXT_PARTS
+        if not refuses(part) and hides(part, read="text" if is_text else ""):
+            raise ResponseUnreadable("a content part has text that is not read")
+        if not is_text or part.get("text") is None:
             continue
         if not isinstance(part["text"], str):
             raise ResponseUnreadable("a text part's text is not a string")
@@ -55,6 +88,12 @@ class ResponsesAssembler(EventAssembler):
         self._parts: dict[tuple[int, int], TextBuffer] = {}
         self._whole: list[tuple[Path, str]] = []
         self._cut_short = False
+        self._refused = False
+
+    @property
+    def unreadable(self) -> bool:
+        spoken = self._refused and (any(map(len, self._parts.values())) or speak(self._whole))
+        return super().unreadable or spoken
 
     @property
     def finished_choices(self) -> bool:
@@ -68,6 +107,10 @@ class ResponsesAssembler(EventAssembler):
     def _incomplete(self) -> bool:
         return self._cut_short
 
+    def _carries(self, name: str, body: Json) -> bool:
+        kind = body.get("type", name)
+        return isinstance(kind, str) and kind.startswith("response.")
+
     def _owns(self, name: str) -> bool:
         return super()._owns(name) or name.startswith("response.")
 
@@ -79,16 +122,30 @@ class ResponsesAssembler(EventAssembler):
             self._write_part(body, body.get("text"), whole=True)
         elif kind in ("response.content_part.added", "response.content_part.done"):
             part = body.get("part")
-            if isinstance(part, dict) and part.get("type") == "output_text":
-                self._write_part(body, part.get("text"), whole=True)
-        elif kind == "response.output_item.done":
+            if isinstance(part, dict):
+                self._part(body, part)
+        elif kind in ("response.output_item.added", "response.output_item.done"):
             self._item(body)
+        elif kind in ("response.refusal.delta", "response.refusal.done"):
+            self._refused = self._refused or says(body, "delta", "refusal")
         elif kind in ("response.completed", "response.incomplete"):
             self._end_of(body.get("response"))
             self._cut_short = self._cut_short or kind == "response.incomplete"
             self._done = True
         elif kind in ("response.failed", "response.cancelled", "response.error"):
             self._failed = True
+        elif isinstance(kind, str) and not kind.startswith(_SILENT_EVENTS):
+            more = ("delta",) if any(word in kind for word in ("text", "transcript")) else ()
+            self._unreadable = self._unreadable or hides(body) or says(body, *more)
+
+    def _part(self, body: Json, part: Json) -> None:
+        is_text = part.get("type") in _TEXT_PARTS
+        if refuses(part):
+            self._refused = True
+        elif hides(part, read="text" if is_text else ""):
+            self._unreadable = True
+        if is_text:
+            self._write_part(body, part.get("text"), whole=True)
 
     def _write_part(self, body: Json, text: object, *, whole: bool) -> None:
         place = (own_index(body.get("output_index")) or 0, own_index(body.get("content_index")) or 0)
@@ -115,6 +172,7 @@ class ResponsesAssembler(EventAssembler):
         except ResponseUnreadable:
             self._unreadable = True
             return
+        self._refused = self._refused or refuses_in(item)
         for path, text in texts:
             output, content = _place(path)
             self._write_part({"output_index": output, "content_index": content}, text, whole=True)
@@ -123,22 +181,27 @@ class ResponsesAssembler(EventAssembler):
         """The terminal response's own text: it fills in what no event said. Its items may be counted another way."""
         if not isinstance(response, dict):
             return
-        if response.get("error"):
+        if response.get("error") and not response.get("output") and not says(response):
             self._failed = True
             return
         self._cut_short = response.get("status") == "incomplete"
-        if response.get("output") is None:
+        if not response.get("output"):
+            told = response.get("output_text")
+            before = "".join(part.raw() for _, part in sorted(self._parts.items()))
+            self._unreadable = self._unreadable or (said(told) and told != before)
             return
         try:
             texts = output_texts(response)
         except ResponseUnreadable:
             self._unreadable = True
             return
-        said = "".join(part.raw() for _, part in sorted(self._parts.items()))
+        items = response["output"] if isinstance(response["output"], list) else ()
+        self._refused = self._refused or any(isinstance(item, dict) and refuses_in(item) for item in items)
+        before = "".join(part.raw() for _, part in sorted(self._parts.items()))
         full = "".join(text for _, text in texts)
-        if said.startswith(full):
+        if before.startswith(full):
             return
-        if not full.startswith(said):
+        if not full.startswith(before):
             self._unreadable = True
         elif len(full) > self._limit:
             self._too_large = True
