@@ -64,7 +64,11 @@ def test_an_event_told_with_a_sentence_keeps_its_name(lines: Lines) -> None:
     assert (lines.last()["event"], lines.last()["detail"]) == ("drain_started", "waiting 3 s")
 
 
-def test_libraries_are_heard_from_warning_up(lines: Lines) -> None:
+def test_libraries_are_heard_from_warning_up(lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("uvicorn", "uvicorn.error", "httpx"):  # a server of another test may have set them its own way
+        monkeypatch.setattr(logging.getLogger(name), "propagate", True)
+        monkeypatch.setattr(logging.getLogger(name), "disabled", False)
+        monkeypatch.setattr(logging.getLogger(name), "level", logging.NOTSET)
     logging.getLogger("httpx").info("HTTP Request: POST http://u:p@h/")
     assert lines.getvalue() == ""
     logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
