@@ -68,7 +68,7 @@ def test_libraries_are_heard_from_warning_up(lines: Lines, monkeypatch: pytest.M
     for name in ("uvicorn", "uvicorn.error", "httpx"):  # a server of another test may have set them its own way
         monkeypatch.setattr(logging.getLogger(name), "propagate", True)
         monkeypatch.setattr(logging.getLogger(name), "disabled", False)
-        monkeypatch.setattr(logging.getLogger(name), "level", logging.NOTSET)
+        logging.getLogger(name).setLevel(logging.NOTSET)
     logging.getLogger("httpx").info("HTTP Request: POST http://u:p@h/")
     assert lines.getvalue() == ""
     logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
