@@ -19,6 +19,7 @@ from envoy_data_plane.envoy.extensions.upstreams.http import v3 as _http
 
 from support.envoy import validate
 from support.tls import certificates
+from vsr_hallucination.apis.registry import api_for_path
 from vsr_hallucination.config.loading import load
 from vsr_hallucination.config.schema import (
     Config,
@@ -31,7 +32,7 @@ from vsr_hallucination.config.schema import (
     ServerSettings,
     TlsSettings,
 )
-from vsr_hallucination.envoy_config import EnvoyConfigError, bootstrap, bootstrap_yaml
+from vsr_hallucination.envoy_config import EnvoyConfigError, bootstrap, bootstrap_yaml, path_regex
 from vsr_hallucination.wire import codec
 from vsr_hallucination.wire.messages import Continue, ModeOverride, Phase
 
@@ -56,7 +57,7 @@ VARIANTS: dict[str, Config] = {
     "names": config(envoy=EnvoySettings(upstream="llm.internal:8443", upstream_tls=True,
                                         filter_addresses=("filter-a:50051", "filter-b:50051"))),
     "upstream_ip_tls": config(envoy=EnvoySettings(upstream="10.0.0.7:443", upstream_tls=True)),
-    "paths": config(envoy=EnvoySettings(paths=("/v1/chat/completions", "/openai/v1/chat/completions", "/"))),
+    "paths": config(envoy=EnvoySettings(paths=("/v1/chat/completions", "/openai/v1/responses/", "/", "/a.b/%20+(y)"))),
     "ipv6": config(envoy=EnvoySettings(listen="[::]:8801", upstream="[::1]:8000", admin="localhost:9901")),
     "small": config(limits=Limits(check=1024), detection=DetectionSettings(deadline=0.5)),
 }  # fmt: skip
@@ -223,3 +224,31 @@ def test_the_compose_file_starts_envoy_and_filter() -> None:
 def test_secrets_stay_out() -> None:
     names = {field.name for field in fields(EnvoySettings)}
     assert not any("password" in name or "token" in name for name in names)
+
+
+@pytest.mark.parametrize("path", EnvoySettings().paths)
+def test_the_default_paths_are_those_of_the_apis_in_every_spelling(path: str) -> None:
+    pattern = re.compile(path_regex(path))
+    last = path.rpartition("/")[2]
+    for same in (path, path + "/", path + ";a=1", path + "%3Ba/", path + "%3ba", path.replace("/v1", "/v1;x=1")):
+        assert pattern.fullmatch(same) and (api := api_for_path(same)) is not None, same
+        assert api is api_for_path(path)
+    for other in (path + "/x", path + "x", path[:-1], path.upper(), "/x" + path, path.replace(last, "x" + last), "/"):
+        assert not pattern.fullmatch(other), other
+
+
+def test_a_path_is_no_pattern() -> None:
+    pattern = re.compile(path_regex("/a.b/x+(y)|"))
+    assert pattern.fullmatch("/a.b/x+(y)|")
+    assert not pattern.fullmatch("/acb/x+(y)|") and not pattern.fullmatch("/a.b/xxy")
+    assert re.compile(path_regex("/")).fullmatch("/") and not re.compile(path_regex("/")).fullmatch("/x")
+
+
+def test_each_of_the_four_apis_has_a_checked_route() -> None:
+    (listener,) = bootstrap(Config())["static_resources"]["listeners"]
+    manager = listener["filter_chains"][0]["filters"][0]["typed_config"]
+    (host,) = manager["route_config"]["virtual_hosts"]
+    assert [r["name"] for r in host["routes"]] == [
+        "v1_chat_completions", "v1_completions", "v1_responses", "v1_messages", "other"
+    ]  # fmt: skip
+    assert ["typed_per_filter_config" in r for r in host["routes"]] == [True] * 4 + [False]

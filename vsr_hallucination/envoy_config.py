@@ -7,6 +7,7 @@ envoy-data-plane's types and into a real Envoy. What is not Envoy's default was 
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Any, Final
 
 import yaml
@@ -24,12 +25,13 @@ _TYPE: Final = "type.googleapis.com/envoy."
 EXT_PROC: Final = "envoy.filters.http.ext_proc"
 MANAGER_TYPE: Final = "extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 MANAGER: Final = "envoy.filters.network.http_connection_manager"
-# One path has one spelling, or a client could walk around the filter's route (//, %2F, /../).
+# One path has one spelling, or a client could walk around the filter's route (//, %2F, %5C, %63, /../).
 ONE_SPELLING: Final[dict[str, str | bool]] = {
     "normalize_path": True,
     "merge_slashes": True,
     "path_with_escaped_slashes_action": "UNESCAPE_AND_FORWARD",
 }
+_PARAMETERS: Final = "((;|%3[Bb])[^/]*)?"
 _HTTP: Final = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 
 Node = dict[str, Any]
@@ -110,7 +112,7 @@ def _routes(config: Config) -> Node:
     checked = [
         {
             "name": path.strip("/").replace("/", "_") or "root",
-            "match": {"path": path},
+            "match": {"safe_regex": {"regex": path_regex(path)}},
             "route": {"cluster": UPSTREAM, "timeout": "0s", "idle_timeout": IDLE},
         }
         | checked_route(config)
@@ -123,6 +125,15 @@ def _routes(config: Config) -> Node:
         "route": {"cluster": UPSTREAM, "timeout": "0s", "idle_timeout": IDLE},
     }
     return {"name": "llm", "virtual_hosts": [{"name": "llm", "domains": ["*"], "routes": [*checked, other]}]}
+
+
+def path_regex(path: str) -> str:
+    """A path as a regular expression (RE2, the whole path): also with a ``/`` at its end, and with path parameters.
+
+    Model servers take both for the path itself, or redirect to it. A segment's parameters begin with ``;``
+    (RFC 3986, 3.3). What Envoy writes alike (``ONE_SPELLING``) needs no branch here.
+    """
+    return "".join(f"/{re.escape(segment)}{_PARAMETERS}" for segment in path.strip("/").split("/")) + "/?"
 
 
 def checked_route(config: Config) -> Node:

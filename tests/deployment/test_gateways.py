@@ -14,7 +14,7 @@ import yaml
 from cloudcoil.models.istio.networking import v1 as istio_v1
 from cloudcoil.models.istio.networking import v1alpha3 as istio_v1alpha3
 
-from support.deployment import documents, filter_named, manager_of, route_named, through_gateway, through_istio
+from support.deployment import documents, filter_named, manager_of, routes_named, through_gateway, through_istio
 from support.envoy import validate
 from vsr_hallucination.config.loading import loads
 from vsr_hallucination.config.schema import (
@@ -26,7 +26,7 @@ from vsr_hallucination.config.schema import (
     FilterSettings,
     Limits,
 )
-from vsr_hallucination.envoy_config import EnvoyConfigError, bootstrap
+from vsr_hallucination.envoy_config import EnvoyConfigError, bootstrap, path_regex
 from vsr_hallucination.envoy_gateway import GatewayNames, policies, policies_yaml
 from vsr_hallucination.envoy_istio import IstioNames, envoy_filter, envoy_filter_yaml
 
@@ -59,7 +59,7 @@ def made(way: str, config: Config) -> tuple[dict[str, Any], str, str]:
     """The whole Envoy configuration by one way in; the names of its ext_proc filter and of its checked route."""
     if way == "istio":
         return through_istio(envoy_filter(config)), EXT_PROC, "llm"
-    return through_gateway(*policies(config)), GatewayNames().filter, "httproute/llm/llm/rule/0/match/0/*"
+    return through_gateway(*policies(config)), GatewayNames().filter, "httproute/llm/llm/rule/0"
 
 
 WAYS = pytest.mark.parametrize("way", ["istio", "gateway"])
@@ -124,16 +124,17 @@ def test_headers_are_stripped_as_in_the_plain_configuration(way: str, variant: s
 def test_only_the_checked_route_has_the_filter_and_the_limit(way: str, variant: str) -> None:
     config = VARIANTS[variant]
     tree, name, route = made(way, config)
-    plain = route_named(bootstrap(config), "v1_chat_completions")
-    checked = route_named(tree, route)
-    for field in ("request_body_buffer_limit", "request_headers_to_remove"):
-        assert checked[field] == plain[field]
-    assert checked["request_body_buffer_limit"] == config.filter.limits.edge
-    given = checked["typed_per_filter_config"][name]
-    metadata = plain["typed_per_filter_config"][EXT_PROC]["overrides"].get("grpc_initial_metadata")
-    assert given.get("overrides", {}).get("grpc_initial_metadata") == metadata
+    (plain,) = routes_named(bootstrap(config), "v1_chat_completions")
+    for checked in (found := routes_named(tree, route)):
+        for field in ("request_body_buffer_limit", "request_headers_to_remove"):
+            assert checked[field] == plain[field]
+        assert checked["request_body_buffer_limit"] == config.filter.limits.edge
+        given = checked["typed_per_filter_config"][name]
+        metadata = plain["typed_per_filter_config"][EXT_PROC]["overrides"].get("grpc_initial_metadata")
+        assert given.get("overrides", {}).get("grpc_initial_metadata") == metadata
+    assert len(found) == len(EnvoySettings().paths)
     (host,) = manager_of(tree)["route_config"]["virtual_hosts"]
-    others = [each for each in host["routes"] if each["name"] != route]
+    others = [each for each in host["routes"] if each not in found]
     assert others and all("typed_per_filter_config" not in each for each in others)
 
 
@@ -182,7 +183,7 @@ def test_istio_s_routes_are_those_the_filter_names() -> None:
     assert gateway["spec"]["selector"] == {"istio": names.gateway}
     (route,) = service["spec"]["http"]
     assert route["name"] == names.route
-    assert tuple(match["uri"]["exact"] for match in route["match"]) == EnvoySettings().paths
+    assert [match["uri"]["regex"] for match in route["match"]] == [path_regex(path) for path in EnvoySettings().paths]
 
 
 def test_the_gateway_s_routes_are_those_the_policies_name() -> None:
@@ -194,7 +195,8 @@ def test_the_gateway_s_routes_are_those_the_policies_name() -> None:
     assert listener["name"] == names.listener
     assert route["spec"]["parentRefs"] == [{"name": names.gateway, "sectionName": names.listener}]
     (rule,) = route["spec"]["rules"]
-    assert tuple(match["path"]["value"] for match in rule["matches"]) == EnvoySettings().paths
+    assert {match["path"]["type"] for match in rule["matches"]} == {"RegularExpression"}
+    assert [match["path"]["value"] for match in rule["matches"]] == [path_regex(path) for path in EnvoySettings().paths]
 
 
 def test_the_gateway_s_policy_names_the_service() -> None:
@@ -245,10 +247,10 @@ def test_names_are_given_on_the_command_line() -> None:
     assert manifest["metadata"]["namespace"] == "edge"
     assert manifest["spec"]["workloadSelector"]["labels"] == {"istio": "public"}
     assert manifest == envoy_filter(Config(), IstioNames("edge", "public", "chat"))
-    assert routes_named(manifest) == {"chat"}
+    assert names_of_routes(manifest) == {"chat"}
 
 
-def routes_named(manifest: dict[str, Any]) -> set[str]:
+def names_of_routes(manifest: dict[str, Any]) -> set[str]:
     patches = [p for p in manifest["spec"]["configPatches"] if p["applyTo"] == "HTTP_ROUTE"]
     return {p["match"]["routeConfiguration"]["vhost"]["route"]["name"] for p in patches}
 

@@ -79,6 +79,11 @@ async def test_answers_are_checked_and_streams_pass(way: str, stack: Stack, tmp_
         assert response.header("x-vsr-other") is None
         assert stack.upstream.requests[-1].header("x-vsr-recipe") is None
         assert stack.upstream.requests[-1].header("accept-encoding") is None
+        for path in ("/v1/chat/completions/", "/v1/chat/completions;a=1"):  # no way around the filter
+            assert (await http1.send(envoy.port, chat_request(), path=path)).header(WARNINGS) == "hallucination"
+        for path in ("/v1/completions", "/v1/responses", "/v1/messages"):  # seen: not in these APIs' shape
+            unread = await http1.send(envoy.port, chat_request(), path=path)
+            assert unread.header(WARNINGS) == "hallucination_unchecked"
 
         # A body over the gateway's own buffer limit is held too.
         large = chat_response(WRONG + " " + "padding " * 200_000)

@@ -134,8 +134,9 @@ def routed(config: Config) -> str:
     made = bootstrap(config)
     manager = made["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
     routes = manager["route_config"]["virtual_hosts"][0]["routes"]
+    (chat,) = [route for route in routes if route["name"] == "v1_chat_completions"]
     for case in CASES:
-        route = json.loads(json.dumps(routes[-2]))
+        route = json.loads(json.dumps(chat))
         route["name"] = case.decision
         route["match"]["headers"] = [{"name": "x-team", "string_match": {"exact": case.decision}}]
         route["typed_per_filter_config"][EXT_PROC]["overrides"]["grpc_initial_metadata"] = [

@@ -235,12 +235,25 @@ async def test_b7_forged_headers_go_in_both_directions(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/chat/completions?x=1", "/v1//chat/completions", "/v1/x/../chat/completions", "/v1/chat%2Fcompletions"]
+    "path",
+    """
+    /v1/chat/completions?x=1 /v1//chat/completions /v1/x/../chat/completions /v1/chat%2Fcompletions
+    /v1/chat%5Ccompletions /v1/%63hat/completions /v1/chat/completions/ /v1/chat/completions// /v1/chat/completions%2F
+    /v1/chat/completions/. /v1/chat/completions;a=1 /v1;a/chat;b/completions /v1/chat/completions%3Ba=1
+    http://host/v1/chat/completions
+    """.split(),
 )
 async def test_b7_no_spelling_of_the_path_walks_around_the_filter(stack: Stack, path: str) -> None:
     stack.upstream.answer = up.plain(chat_response(WRONG))
     response = await ask(stack, path=path)
     assert response.header(WARNINGS) == "hallucination"
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/completions/", "/v1/responses;a=1", "/v1//messages"])
+async def test_the_other_apis_are_checked_without_a_setting(stack: Stack, path: str) -> None:
+    stack.upstream.answer = up.plain(chat_response(WRONG))  # not in their shape: told, so it was seen
+    response = await ask(stack, path=path)
+    assert response.header(WARNINGS) == "hallucination_unchecked"
 
 
 # -- what is not checked -----------------------------------------------------------------------------------------

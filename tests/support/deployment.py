@@ -64,10 +64,11 @@ def manager_of(bootstrap: Node) -> Node:
     return manager
 
 
-def route_named(bootstrap: Node, name: str) -> Node:
+def routes_named(bootstrap: Node, name: str) -> list[Node]:
+    """Those of one name, in order: Istio gives it to each match of a route; Envoy Gateway numbers them."""
     (host,) = manager_of(bootstrap)["route_config"]["virtual_hosts"]
-    (route,) = [each for each in host["routes"] if each["name"] == name]
-    found: Node = route
+    found = [each for each in host["routes"] if each["name"] == name or each["name"].startswith(f"{name}/match/")]
+    assert found, f"no route is named {name}"
     return found
 
 
@@ -95,8 +96,11 @@ def merge(into: Node, value: Node) -> None:
 def through_istio(manifest: Node, route: str = "llm") -> Node:
     """The gateway's configuration once Istio has applied the EnvoyFilter."""
     upstream = "outbound|8000||llm.llm.svc.cluster.local"
+    _, service = documents("istio", "routes.yaml")
+    (http,) = service["spec"]["http"]
+    matches = [{"safe_regex": {"regex": match["uri"]["regex"]}} for match in http["match"]]
     routes = [
-        {"name": route, "match": {"path": "/v1/chat/completions"}, "route": {"cluster": upstream, "timeout": "0s"}},
+        *({"name": route, "match": match, "route": {"cluster": upstream, "timeout": "0s"}} for match in matches),
         {"name": "default", "match": {"prefix": "/"}, "route": {"cluster": upstream, "timeout": "0s"}},
     ]
     filters = [plain_filter("cors", "cors.v3.Cors"), plain_filter("fault", "fault.v3.HTTPFault")]
@@ -112,7 +116,8 @@ def through_istio(manifest: Node, route: str = "llm") -> Node:
                 before = each["match"]["listener"]["filterChain"]["filter"]["subFilter"]["name"]
                 there.insert([one["name"] for one in there].index(before), value)
             case "HTTP_ROUTE", "MERGE":
-                merge(route_named(made, each["match"]["routeConfiguration"]["vhost"]["route"]["name"]), value)
+                for one in routes_named(made, each["match"]["routeConfiguration"]["vhost"]["route"]["name"]):
+                    merge(one, copy.deepcopy(value))
             case "CLUSTER", "ADD":
                 made["static_resources"]["clusters"].append(value)
             case other:
@@ -156,13 +161,19 @@ def through_gateway(policy: Node, patch: Node) -> Node:
         settings["status_on_error"] = {"code": {503: "ServiceUnavailable"}[processor["statusOnError"]]}
     route = f"httproute/{space}/{target['name']}/rule/0"
     switched_on = {"@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", "config": {}}
-    routes = [
-        {
-            "name": f"{route}/match/0/*",
-            "match": {"path": "/v1/chat/completions"},
-            "route": {"cluster": route, "timeout": "0s"},
-            "typed_per_filter_config": {name: switched_on},
-        },
+    _, http_route = documents("gateway", "routes.yaml")
+    (rule,) = http_route["spec"]["rules"]
+    assert {match["path"]["type"] for match in rule["matches"]} == {"RegularExpression"}
+    routes: list[Node] = [
+        *(
+            {
+                "name": f"{route}/match/{number}/*",
+                "match": {"safe_regex": {"regex": match["path"]["value"]}},
+                "route": {"cluster": route, "timeout": "0s"},
+                "typed_per_filter_config": {name: copy.deepcopy(switched_on)},
+            }
+            for number, match in enumerate(rule["matches"])
+        ),
         {
             "name": f"httproute/{space}/other/rule/0/match/0/*",
             "match": {"prefix": "/"},

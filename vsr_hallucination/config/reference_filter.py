@@ -150,7 +150,7 @@ FILTER_BLOCKS: Final = (
             text("admin", "Envoy's admin address.", unit=_ADDRESS),
             duration("message_timeout", "Envoy's patience with one message; longer than the deadline.", 0.01, 3600),
             duration("max_message_timeout", "The most that patience may be extended to.", 0.01, 3600),
-            texts("paths", "Paths that carry LLM requests."),
+            texts("paths", "Paths that carry LLM requests; also with a `/` at the end and with path parameters."),
         ),
         owned=True,
         made=EnvoySettings,

@@ -266,7 +266,7 @@ class EnvoySettings:
     admin: str = "127.0.0.1:9901"
     message_timeout: float = 10.0
     max_message_timeout: float = 60.0
-    paths: tuple[str, ...] = ("/v1/chat/completions",)
+    paths: tuple[str, ...] = ("/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages")
 
 
 @dataclass(frozen=True, slots=True)
