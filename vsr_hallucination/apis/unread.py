@@ -9,6 +9,7 @@ from __future__ import annotations
 
 Json = dict[object, object]
 
+_NESTED = (dict, list)
 _OWN_KEYS = ("text", "transcript", "output_text")
 _TEXT_KEYS = frozenset((*_OWN_KEYS, "value", "content", "refusal"))  # in a part, and inside a text object
 _NOT_THE_ANSWER = frozenset(
@@ -33,16 +34,27 @@ def said(value: object, *, inside: bool = True) -> bool:
 
     ``inside``: ``value`` itself stands under a key of text. One walk without recursion: the depth is the sender's.
     """
-    waiting: list[tuple[object, bool]] = [(value, inside)]
-    while waiting:
-        one, counts = waiting.pop()
-        if isinstance(one, str):
-            if counts and one.strip():
-                return True
-        elif isinstance(one, list):
-            waiting += [(inner, counts) for inner in one]
+    if isinstance(value, str):
+        return inside and bool(value.strip())
+    text: list[object] = [value] if inside else []  # waiting, under a key of text
+    other: list[object] = [] if inside else [value]
+    while text or other:
+        counts = bool(text)
+        one = text.pop() if counts else other.pop()
+        if isinstance(one, list):
+            for inner in one:
+                if isinstance(inner, str):
+                    if counts and inner.strip():
+                        return True
+                elif inner and isinstance(inner, _NESTED):
+                    (text if counts else other).append(inner)
         elif isinstance(one, dict) and not silent(one.get("type")):
-            waiting += [(inner, key in _TEXT_KEYS) for key, inner in one.items() if key not in _NOT_THE_ANSWER]
+            for key, inner in one.items():
+                if isinstance(inner, str):
+                    if key in _TEXT_KEYS and inner.strip():
+                        return True
+                elif inner and isinstance(inner, _NESTED) and key not in _NOT_THE_ANSWER:
+                    (text if key in _TEXT_KEYS else other).append(inner)
     return False
 
 
