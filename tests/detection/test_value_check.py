@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from vsr_hallucination.detection.evidence_values import ValueSet
@@ -149,3 +151,89 @@ def test_the_nearest_value_is_that_of_the_same_key() -> None:
     (found,) = findings(evidence, "Depot K7 has a rent of 999 euros.").flagged
     assert found.evidence is not None
     assert found.evidence.text == "rent: 478"
+
+
+@pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        ("Depot K7 shipped [479] crates.", ["479"]),
+        ("Depot K7 shipped 【479】 crates.", ["479"]),
+        ("Depot K7 shipped crates in May [479], at 9,500 euros.", ["479"]),
+        ("Depot K7 shipped [4, 79] crates.", ["4", "79"]),
+        ("Depot K7 shipped [14] crates.", ["14"]),
+        ("The cost was [950] euros.", ["950"]),
+        ("The number of crates was\n479.\nThe cost was 9,500 euros.", ["479"]),
+        ("Crates shipped in May:\n479)\nThe cost was 9,500 euros.", ["479"]),
+        ("Crates in May:\n**479**.\n", ["479"]),
+        ("- 479: crates shipped\n- 9,500: euros of cost", ["479"]),
+        ("# 479. crates shipped in May", ["479"]),
+        ("479: that is how many crates were shipped.", ["479"]),
+        ("Crates: #479.", ["479"]),
+        ("So many crates (47) in May.", ["47"]),
+        ('```json\n{"depot":"K7","crates":479}\n```', ["479"]),
+        ("```text\nK7 shipped 479 crates.\n```", ["479"]),
+        ("Depot K7 shipped -412 crates.", ["412"]),
+        ("Depot K7 shipped \u2212412 crates.", ["412"]),
+        ("crates: -412", ["412"]),
+        ("-412", ["412"]),
+        ("Depot K7 shipped minus 412 crates.", ["412"]),
+        ("The cost was -€9,500.", ["9,500"]),
+    ],
+)
+def test_a_figure_dressed_as_a_citation_list_mark_or_negative_is_flagged(answer: str, wrong: list[str]) -> None:
+    assert flagged(RECORD, answer) == wrong
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "K7 shipped 412 crates [2]. It cost 9,500 euros [1, 3].",
+        "Depot K7 [2] shipped 412 crates [1] in May.",
+        "See 【4:0†source】.",
+        "1. First\n2. Second\n3) Third",
+        "21. First\n22. Second\n23. Third",
+        "(1) first, (2) second and (3) third",
+        "## 4. Costs",
+        "As step 3 says.",
+        "```python\nx = 479\n```",
+        "- 412 crates\n- 9500 euros",
+        "-412 crates\n-9500 euros",
+        "K7 – 412 crates.",
+    ],
+)
+def test_what_can_be_a_mark_is_no_claim(answer: str) -> None:
+    assert flagged(RECORD, answer) == []
+
+
+def test_a_citation_may_be_as_high_as_there_are_passages() -> None:
+    passages = [f"Passage about topic {chr(97 + n % 26)}." for n in range(30)]
+    assert flagged(passages, "So it is [29].") == []
+    assert flagged(passages, "So it is [31].") == ["31"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "answer"),
+    [
+        ("change: -5", "It fell by 5."),
+        ("change: -5", "Change: -5"),
+        ("It fell by 7%.", "The change was -7%."),
+        ("temperature: -12.4 C", "It was \u221212.4 °C."),
+        ("temperature: -12.4 C", "It was about -12 °C."),
+    ],
+)
+def test_negative_values_that_hold(evidence: str, answer: str) -> None:
+    assert flagged(evidence, answer) == []
+
+
+@pytest.mark.parametrize("unit", ["1,234,", "12, ", "[1", "(1) ", "-412 ", "1.", "total 1234 per year "])
+def test_the_check_is_linear_in_the_answer(unit: str) -> None:
+    index = EvidenceIndex.build(Grounding((Passage(RECORD, "$"),)))
+    known = ValueSet.build((RECORD,))
+
+    def seconds(length: int) -> float:
+        started = time.process_time()
+        check_values(unit * (length // len(unit)), "", known, index)
+        return time.process_time() - started
+
+    # Four times the text may cost eight times the time, and some noise; a square would cost sixteen times.
+    assert seconds(12_000) < 8 * seconds(3_000) + 0.2

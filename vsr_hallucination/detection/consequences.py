@@ -1,12 +1,15 @@
 """Numbers an answer may state without the evidence stating them: counts, rounding, sums and differences.
 
 Sums, differences and quotients count only beside a word that says so ("in total", "fewer", "per"), and only over a
-grounding with few numbers: with many, some pair makes any figure. Citations and list marks are no claims at all.
+grounding with few numbers: with many, some pair makes any figure. Words are looked for once a sentence and quotients
+made once a grounding, so that an answer of nothing but numbers costs no more than its length.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from vsr_hallucination.detection.evidence_values import ValueSet
@@ -32,45 +35,17 @@ _DIFFERENCE = re.compile(
 )
 _QUOTIENT = re.compile(r"\b(?:per|each|average|mean|ratio|apiece|times)\b|%|percent", re.IGNORECASE)
 _YEARS = re.compile(r"[\s-]*years?\b", re.IGNORECASE)
-_LABELLED = re.compile(
-    r"(?:\b(?:step|option|figure|fig\.|table|section|part|point|example|item|phase|chapter|note|question|case|method|"
-    r"reason|tip|answer|passage|source|document|doc|ref(?:erence)?)s?|#)\s*$",
-    re.IGNORECASE,
-)
-_MARKER = re.compile(r"(?:^|\n)[ \t>]*(?:[-*+•][ \t]+)?(?:#{1,6}[ \t]+)?[*_]{0,2}\(?$")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+\S", re.MULTILINE)
-_CITED = re.compile(r"[\[【〔]\^?(?:\d{1,3}(?:[ ]?[,;–-][ ]?)?){1,10}[†\w]{0,8}[\]】〕]")
-_FENCE = re.compile(r"^[ \t]*```[ \t]*\w[^\n]{0,40}\n.*?(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def exempt_stretches(answer: str) -> list[tuple[int, int]]:
-    """Stretches that claim no value: citations and fenced code in a named language. In order."""
-    return sorted([m.span() for m in _CITED.finditer(answer)] + [m.span() for m in _FENCE.finditer(answer)])
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a sentence (at most 2000 characters of it) says about its numbers, and how many items it introduces."""
 
-
-def is_list_mark(answer: str, value: Value) -> bool:
-    """True for ``1.`` or ``2)`` at a line's start, ``(1)``, and the number of a step, figure, table or source."""
-    before = answer[max(0, value.start - 32) : value.start]
-    after = answer[value.end : value.end + 2]
-    # The look-back may start in mid-line; only a true line start (or the answer's) counts.
-    at_line_start = _MARKER.search(before) is not None and ("\n" in before or value.start <= 32)
-    if at_line_start and after[:1] in {".", ")", ":"} and (len(after) == 1 or after[1].isspace() or after[1] in "*_"):
-        return True
-    if before.endswith("(") and after[:1] == ")" and value.end - value.start <= 2:
-        return True
-    return _LABELLED.search(before) is not None and value.end - value.start <= 3
-
-
-def counts_items(answer: str, sentence: tuple[int, int], value: Value) -> bool:
-    """True where a small whole number is how many items the answer then lists."""
-    number = value.readings[0]
-    if not 1 < number <= 100 or number != number.to_integral_value():
-        return False
-    if len(_ITEM.findall(answer[sentence[0] : sentence[0] + 20_000])) == number:
-        return True
-    tail = answer[value.end : sentence[1]]
-    listed = re.split(r",\s*(?:and|or)\s+|,|;|\band\b|\bor\b|、", tail.partition(":")[2] or tail)
-    return len([item for item in listed if item.strip(" .\n")]) == number and len(listed) > 1
+    total: bool
+    difference: bool
+    quotient: bool
+    items: int
 
 
 def may_be_bound(answer: str, value: Value) -> bool:
@@ -79,27 +54,87 @@ def may_be_bound(answer: str, value: Value) -> bool:
     return value.range is not None or _BOUND.search(around) is not None
 
 
-def follows(answer: str, sentence: tuple[int, int], value: Value, evidence: ValueSet) -> bool:
-    """True where the number is a rounding, sum, difference, quotient or count of what the evidence holds."""
-    text = answer[sentence[0] : sentence[1]][:2000]
-    number = value.readings[0]
-    if 1 < number <= 10_000 and number == number.to_integral_value() and int(number) in evidence.counts:
-        return True
-    if _rounds(answer, value, evidence):
-        return True
-    pool = sorted(evidence.numbers | evidence.ends)
-    if not 2 <= len(pool) <= _PAIRS_UP_TO:
-        return False
-    known = set(pool)
-    if _SUM.search(text) and (any(number - a in known for a in pool) or _is_total(number, pool)):
-        return True
-    if _DIFFERENCE.search(text) and any(a - number in known or number + a in known for a in pool):
-        return True
-    if _YEARS.match(answer[value.end : value.end + 16]):
-        years = [known for known in pool if 1000 <= known <= 2200]
-        if any(abs(a - b) == number for a in years for b in years):
+@dataclass(slots=True)
+class Consequences:
+    """What follows from one grounding, for one answer."""
+
+    answer: str
+    evidence: ValueSet
+    _pool: list[Decimal] = field(default_factory=list)
+    _known: frozenset[Decimal] = frozenset()
+    _quotients: list[Decimal] = field(default_factory=list)  # in order
+    _said: dict[int, _Said] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if 2 <= len(self.evidence.numbers) + len(self.evidence.ends) <= 2 * _PAIRS_UP_TO:
+            pool = sorted(self.evidence.numbers | self.evidence.ends)
+            self._pool = pool if 2 <= len(pool) <= _PAIRS_UP_TO else []
+        self._known = frozenset(self._pool)
+        self._quotients = sorted({a / b for a in self._pool for b in self._pool if b and a != b})
+
+    def counts_items(self, sentence: tuple[int, int], value: Value) -> bool:
+        """True where a small whole number is how many items the answer then lists."""
+        number = value.readings[0]
+        if not 1 < number <= 100 or number != number.to_integral_value():
+            return False
+        if self._of(sentence).items == number:
             return True
-    return _QUOTIENT.search(text) is not None and _is_quotient(number, value, pool)
+        tail = self.answer[value.end : sentence[1]]
+        split = r",\s*(?:and|or)\s+|,|;|\band\b|\bor\b|、"
+        listed = re.split(split, tail.partition(":")[2] or tail, maxsplit=2 * int(number))
+        return len([item for item in listed if item.strip(" .\n")]) == number and len(listed) > 1
+
+    def follows(self, sentence: tuple[int, int], value: Value) -> bool:
+        """True where the number is a rounding, sum, difference, quotient or count of what the evidence holds."""
+        number = value.readings[0]
+        counted = 1 < number <= 10_000 and number == number.to_integral_value() and not value.negative
+        if counted and int(number) in self.evidence.counts:
+            return True
+        if (not value.negative or self.evidence.goes_below()) and _rounds(self.answer, value, self.evidence):
+            return True
+        if not self._pool:
+            return False
+        said, known = self._of(sentence), self._known
+        if said.total and (any(number - a in known for a in self._pool) or self._is_total(number)):
+            return True
+        if said.difference and any(a - number in known or number + a in known for a in self._pool):
+            return True
+        if _YEARS.match(self.answer[value.end : value.end + 16]):
+            years = [a for a in self._pool if 1000 <= a <= 2200]
+            if any(abs(a - b) == number for a in years for b in years):
+                return True
+        return said.quotient and self._is_quotient(number, value)
+
+    def _of(self, sentence: tuple[int, int]) -> _Said:
+        found = self._said.get(sentence[0])
+        if found is None:
+            text = self.answer[sentence[0] : sentence[1]][:2000]
+            found = self._said[sentence[0]] = _Said(
+                _SUM.search(text) is not None,
+                _DIFFERENCE.search(text) is not None,
+                _QUOTIENT.search(text) is not None,
+                len(_ITEM.findall(self.answer[sentence[0] : sentence[0] + 20_000])),
+            )
+        return found
+
+    def _is_total(self, number: Decimal) -> bool:
+        return len(self._pool) <= _TOTALS_UP_TO and sum(self._pool, Decimal(0)) == number
+
+    def _is_quotient(self, number: Decimal, value: Value) -> bool:
+        exponent = number.as_tuple().exponent
+        step = Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
+        if not value.percent:
+            return self._has_quotient(number - step, number + step)
+        low, high = (number - step) / 100, (number + step) / 100
+        return (
+            self._has_quotient(low, high)
+            or self._has_quotient(1 + low, 1 + high)
+            or self._has_quotient(1 - high, 1 - low)
+        )
+
+    def _has_quotient(self, low: Decimal, high: Decimal) -> bool:
+        at = bisect_left(self._quotients, low)
+        return at < len(self._quotients) and self._quotients[at] <= high
 
 
 def _rounds(answer: str, value: Value, evidence: ValueSet) -> bool:
@@ -115,22 +150,4 @@ def _rounds(answer: str, value: Value, evidence: ValueSet) -> bool:
                 return True
         if approximate and number and evidence.near(number * Decimal("0.9"), number * Decimal("1.1")):
             return True
-    return False
-
-
-def _is_total(number: Decimal, pool: list[Decimal]) -> bool:
-    return len(pool) <= _TOTALS_UP_TO and sum(pool, Decimal(0)) == number
-
-
-def _is_quotient(number: Decimal, value: Value, pool: list[Decimal]) -> bool:
-    exponent = number.as_tuple().exponent
-    step = Decimal(1).scaleb(min(0, exponent if isinstance(exponent, int) else 0)) / 2
-    for a in pool:
-        for b in pool:
-            if not b or a == b:
-                continue
-            quotient = a / b
-            candidates = (quotient * 100, abs(quotient - 1) * 100) if value.percent else (quotient,)
-            if any(abs(candidate - number) <= step for candidate in candidates):
-                return True
     return False

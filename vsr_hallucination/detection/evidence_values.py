@@ -18,6 +18,11 @@ _HUNDRED = Decimal(100)
 _ALL_ONE_TYPE = 65_536  # characters read to learn a text's number style
 _LITERAL_SEARCHES = 200  # verbatim look-ups of identifiers per exchange; each is one pass in C
 _KEY = re.compile(r"^[^\S\n]*([^\n:]{1,120}?)(?:\[\d+\])?[^\S\n]*:", re.MULTILINE)
+_LESS = re.compile(
+    r"\b(?:minus|negative|below|under|less|loss(?:es)?|lost|deficit|f[ae]ll|falls|fallen|drop\w*|declin\w*|decreas\w*|"
+    r"reduc\w*|lower\w*|down|shr[aiu]nk|cut|cuts|owed?|owes|debt|overdr\w+)\b|\(\d",
+    re.IGNORECASE,
+)
 _MONTHS = "january february march april may june july august september october november december".split()
 
 
@@ -27,6 +32,7 @@ class ValueSet:
 
     numbers: set[Decimal] = field(default_factory=set)
     percents: set[Decimal] = field(default_factory=set)
+    negatives: set[Decimal] = field(default_factory=set)  # without their sign; ``numbers`` has them too
     ends: set[Decimal] = field(default_factory=set)
     ranges: set[tuple[Decimal, Decimal]] = field(default_factory=set)
     identifiers: set[str] = field(default_factory=set)
@@ -37,6 +43,7 @@ class ValueSet:
     texts: list[str] = field(default_factory=list)
     _sorted: list[Decimal] = field(default_factory=list)
     _searches: int = 0
+    _less: bool | None = None
 
     @classmethod
     def build(cls, texts: Iterable[str], alive: Callable[[], None] = lambda: None) -> ValueSet:
@@ -67,6 +74,8 @@ class ValueSet:
             else:
                 self.ranges.add(value.range)
                 self.ends.update(value.readings)
+            if value.negative:
+                self.negatives.update(value.readings)
             if value.percent:
                 self.percents.update(value.readings)
         elif value.kind == "identifier":
@@ -80,7 +89,11 @@ class ValueSet:
                 self.numbers.update(Decimal(part) for part in (year, day) if part is not None)
 
     def holds_number(self, value: Value, *, as_bound: bool = False) -> bool:
-        """Whether one of the value's readings is here; a percentage also as a fraction, and the other way round."""
+        """Whether one of the value's readings is here; a percentage also as a fraction, and the other way round.
+
+        A negative number needs a negative one here, or a text that speaks of less ("fell by 3 %")."""
+        if value.negative and self.negatives.isdisjoint(value.readings) and not self._speaks_of_less():
+            return False
         for number in value.readings:
             if number in self.numbers or (as_bound and number in self.ends):
                 return True
@@ -91,6 +104,15 @@ class ValueSet:
         if value.range is not None and value.range in self.ranges:
             return True
         return bool(value.parts) and not value.scaled and all(part in self.numbers for part in value.parts)
+
+    def goes_below(self) -> bool:
+        """Whether a number of these texts can be meant as a negative one."""
+        return bool(self.negatives) or self._speaks_of_less()
+
+    def _speaks_of_less(self) -> bool:
+        if self._less is None:
+            self._less = any(_LESS.search(text) is not None for text in self.texts)
+        return self._less
 
     def holds_identifier(self, value: Value) -> bool:
         """Whether the identifier is here as a string (case and look-alike letters aside), or inside a longer one."""

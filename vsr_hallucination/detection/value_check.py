@@ -14,14 +14,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from vsr_hallucination.detection.consequences import (
-    counts_items,
-    exempt_stretches,
-    follows,
-    is_list_mark,
-    may_be_bound,
-)
+from vsr_hallucination.detection.consequences import Consequences, may_be_bound
 from vsr_hallucination.detection.evidence_values import ValueSet
+from vsr_hallucination.detection.marks import Marks
 from vsr_hallucination.detection.numerals import Style, style_of
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
 from vsr_hallucination.detection.text import sentences, split_long, tidy_span
@@ -64,22 +59,17 @@ class _Answer:
     text: str
     style: Style
     sentences: list[tuple[int, int]]
-    exempt: list[tuple[int, int]]
     _starts: list[int] = field(default_factory=list)
 
     @classmethod
     def of(cls, text: str) -> _Answer:
         spans = split_long(text, sentences(text), 2000)
-        made = cls(text, style_of(text[:_STYLE_TEXT]), spans, exempt_stretches(text))
+        made = cls(text, style_of(text[:_STYLE_TEXT]), spans)
         made._starts = [start for start, _ in spans]
         return made
 
     def sentence(self, at: int) -> tuple[int, int]:
         return self.sentences[max(0, bisect_right(self._starts, at) - 1)]
-
-    def is_exempt(self, value: Value) -> bool:
-        at = bisect_right(self.exempt, (value.start, len(self.text) + 1)) - 1
-        return at >= 0 and value.start < self.exempt[at][1]
 
 
 def check_values(
@@ -92,6 +82,8 @@ def check_values(
     """Judges every value of ``answer``. Pure; ``alive`` is called now and then and may raise to stop the work."""
     asked = ValueSet.build((question,)) if question else ValueSet()
     shown = _Answer.of(answer)
+    marks = Marks(answer, len(index.grounding.passages) + len(index.grounding.unread))
+    consequences = Consequences(answer, evidence)
     flagged: list[Flagged] = []
     confirmed: list[tuple[int, int]] = []
     for n, value in enumerate(values(answer, shown.style)):
@@ -100,14 +92,15 @@ def check_values(
         if _holds(evidence, answer, value):
             confirmed.append((value.start, value.end))
             continue
-        if shown.is_exempt(value) or is_list_mark(answer, value):
+        mark = marks.kind(value)
+        if mark == "exempt":
             continue
         sentence = shown.sentence(value.start)
         in_question = _holds(asked, answer, value)
-        if not in_question and value.kind == "number" and _harmless(answer, sentence, value, evidence):
+        if not in_question and value.kind == "number" and _harmless(consequences, sentence, value):
             continue
         nearest = _nearest(answer, sentence, value, index) if len(flagged) < _POINTERS else None
-        doubtful = in_question or _needs_contradiction(value)
+        doubtful = in_question or mark == "judge" or _needs_contradiction(value)
         if doubtful and (nearest is None or not _contradicts(answer, sentence, value, nearest, index)):
             continue
         span = tidy_span(answer, value.start, value.end) or (value.start, value.end)
@@ -115,8 +108,8 @@ def check_values(
     return ValueFindings(_merged(flagged), tuple(confirmed))
 
 
-def _harmless(answer: str, sentence: tuple[int, int], value: Value, evidence: ValueSet) -> bool:
-    return value.ambiguous or counts_items(answer, sentence, value) or follows(answer, sentence, value, evidence)
+def _harmless(consequences: Consequences, sentence: tuple[int, int], value: Value) -> bool:
+    return value.ambiguous or consequences.counts_items(sentence, value) or consequences.follows(sentence, value)
 
 
 def _merged(flagged: list[Flagged]) -> tuple[Flagged, ...]:

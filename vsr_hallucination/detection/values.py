@@ -34,6 +34,7 @@ class Value:
 
     ``readings``: what a number may mean. ``key``: an identifier's comparable form. ``dates``: year, month, day, each
     possibly unknown. ``minutes``: a time of day. ``ambiguous``: never flagged. ``spelled``: written in words.
+    ``negative``: a minus sign stands before it; ``readings`` are without it.
     ``range``: the number is an endpoint of it. ``parts``: numbers inside that may stand for it.
     """
 
@@ -48,6 +49,7 @@ class Value:
     scaled: bool = False
     ambiguous: bool = False
     spelled: bool = False
+    negative: bool = False
     range: tuple[Decimal, Decimal] | None = None
     parts: tuple[Decimal, ...] = ()
 
@@ -96,6 +98,11 @@ _AFTER = re.compile(
     rf"|m|b|t)\b\.?)?(?P<percent>{_S}?(?:%|‰|percent\b|per{_S}cent\b|pct\b|Prozent\b|pour{_S}cent\b))?",
     re.IGNORECASE,
 )
+# A minus belongs to the number it touches; after a digit or letter it joins, and after "- " it is a bullet.
+_MINUS = re.compile(r"(?:(?:^|[\s(\[{=:,;|<>*_\"'`$€£/])-|(?:^|[^\w\s-][ ]|[^\W\d_][ ])(?:minus|negative)[ ])[$€£]?$")
+_BULLET = re.compile(r"(?:^|\n)[ \t]*-$")
+_UNJOINED = re.compile(r"\d[ \u00a0]*-[$€£]?$")
+_BARE_LINE = re.compile(r"[^\w\n]*(?:\n|$)")
 _JOIN = re.compile(rf"(?:{_S}?-{_S}?|{_S}(?:to|bis|à|through|until){_S}|~)[$€£]?")
 _AND = re.compile(rf"{_S}(?:and|und|et|y){_S}[$€£]?")
 _BETWEEN = re.compile(rf"\b(?:between|zwischen|entre){_S}[$€£]?$", re.IGNORECASE)
@@ -225,8 +232,17 @@ def _number(
     percent = after is not None and after.group("percent") is not None
     return Value(
         0, 0, "number", readings=meanings, percent=percent, scaled=scaled, ambiguous=ambiguous, spelled=spelt,
+        negative=_negative(text, start, end),
         parts=original if scaled else (),
     )  # fmt: skip
+
+
+def _negative(text: str, start: int, end: int) -> bool:
+    """Whether the number has a minus of its own. A line of words behind "-5" is an item, no negative number."""
+    before = text[max(0, start - 24) : start]
+    if _MINUS.search(before) is None or _UNJOINED.search(before):
+        return False
+    return _BULLET.search(before) is None or _BARE_LINE.match(text, end) is not None
 
 
 def _identifier(token: str, start: int, text: str, style: Style) -> tuple[Value | None, int, int]:
