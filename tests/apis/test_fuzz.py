@@ -18,7 +18,7 @@ names = st.sampled_from(
     "input output prompt output_text function_call_output tool_result document source data call_id annotations "
     "start_index url_citation message_start content_block content_block_start content_block_delta text_delta "
     "response.output_text.delta response.output_text.done response.completed response output_index status echo "
-    "file_search_call results title search_result".split()
+    "file_search_call results title search_result refusal transcript audio value markdown".split()
 )
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | names | st.text(max_size=4),
