@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vsr_hallucination.detection.text import (
+    PIECE,
     always_survives,
     count_words,
+    pieces_of,
     replace_surrogates,
     sentences,
     split_long,
@@ -89,3 +91,15 @@ def test_a_cjk_character_counts_as_a_word() -> None:
 
 def test_lone_surrogates_are_replaced_one_for_one() -> None:
     assert replace_surrogates("a\ud800b\udfff") == "a\ufffdb\ufffd"
+
+
+@pytest.mark.parametrize("text", ["", "x" * 50_000, "a b " * 20_000, "One. Two.\n" * 5_000, "One. Two. " * 5_000])
+def test_pieces_partition_a_text_and_are_short(text: str) -> None:
+    pieces = pieces_of(text)
+    assert "".join(text[low:high] for low, high in pieces) == text
+    assert all(0 < high - low <= PIECE for low, high in pieces)
+
+
+def test_pieces_end_at_a_sentence_where_one_ends() -> None:
+    text = "It is four hundred and twelve. " * 3000
+    assert all(text[low:high].endswith(". ") for low, high in pieces_of(text))

@@ -237,3 +237,21 @@ def test_the_check_is_linear_in_the_answer(unit: str) -> None:
 
     # Four times the text may cost eight times the time, and some noise; a square would cost sixteen times.
     assert seconds(12_000) < 8 * seconds(3_000) + 0.2
+
+
+def test_dates_are_compared_part_by_part() -> None:
+    evidence = "from 2024-05-03 to 7 March, and in June 2023"
+    for right in ("On 3 May 2024.", "In May 2024.", "On 3 May.", "On 7 March.", "In June 2023."):
+        assert flagged(evidence, right) == [], right
+    for wrong in ("On 4 May 2024.", "In April 2024.", "On 3 May 2025."):
+        assert flagged(evidence, wrong) != [], wrong
+
+
+def test_much_evidence_costs_a_value_no_more() -> None:
+    days = "\n".join(f"{1900 + n // 336}-{n // 28 % 12 + 1:02}-{n % 28 + 1:02} item{n}-x" for n in range(20_000))
+    index = EvidenceIndex.build(Grounding((Passage(RECORD, "$"),)))
+    known = ValueSet.build((days,))
+    started = time.process_time()
+    answer = " ".join(f"On {n % 28 + 1} May {2200 + n}, unit{n}-q." for n in range(150))
+    assert len(check_values(answer, "", known, index).flagged) >= 150
+    assert time.process_time() - started < 3

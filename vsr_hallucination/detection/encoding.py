@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from vsr_hallucination.detection.numerals import SPELLED, spelled
+from vsr_hallucination.detection.text import pieces_of
 
 EVIDENCE_TYPE = 0
 ANSWER_TYPE = 1
@@ -127,8 +128,11 @@ class EvidenceWords:
 
     def words(self, answer: str) -> tuple[Word, ...]:
         """Every word of ``answer`` in order, with its novelty. Citations and list marks are never novel."""
-        spared = _spared(answer)
-        joined = _joined(answer)
+        spared: set[int] = set()
+        joined: dict[int, tuple[str, ...]] = {}
+        for low, high in pieces_of(answer):
+            spared |= {low + at for at in _spared(answer[low:high])}
+            joined |= {low + at: forms for at, forms in _joined(answer[low:high]).items()}
         cache: dict[str, bool] = {}
         result: list[Word] = []
         for match in _WORD_RE.finditer(answer):

@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from heapq import merge
 
 from vsr_hallucination.detection.fold import latin_skeleton
 from vsr_hallucination.detection.numerals import style_of
-from vsr_hallucination.detection.pointer import pieces_of
+from vsr_hallucination.detection.text import pieces_of
 from vsr_hallucination.detection.values import Date, Value, values
 
+_BLOCK = 8192
 _HUNDRED = Decimal(100)
 _ALL_ONE_TYPE = 65_536  # characters read to learn a text's number style
 _LITERAL_SEARCHES = 200  # verbatim look-ups of identifiers per exchange; each is one pass in C
@@ -42,6 +44,10 @@ class ValueSet:
     words: set[str] = field(default_factory=set)
     texts: list[str] = field(default_factory=list)
     _sorted: list[Decimal] = field(default_factory=list)
+    _shapes: set[Date] = field(default_factory=set)  # the dates with any of their parts left out
+    _days: set[tuple[int | None, int | None]] = field(default_factory=set)  # month and day (or none) of the dates
+    _yearless: set[tuple[int | None, int | None]] = field(default_factory=set)  # likewise of those without a year
+    _folded: list[str] | None = None  # the texts as identifiers are compared, in pieces
     _searches: int = 0
     _less: bool | None = None
 
@@ -56,14 +62,16 @@ class ValueSet:
             for low, high in pieces_of(text):
                 alive()
                 piece = text[low:high]
-                for value in values(piece, style):
+                for n, value in enumerate(values(piece, style)):
+                    if n % 256 == 255:
+                        alive()
                     found._add(value)
                 lowered = piece.lower()
                 found.words.update(month for month in _MONTHS if month in lowered)
                 for match in _KEY.finditer(piece):
                     keys[match.group(1)] += 1
         found.counts = {len(found.texts), *keys.values()}
-        found._sorted = sorted(found.numbers)
+        found._sorted = _in_order(found.numbers)
         return found
 
     def _add(self, value: Value) -> None:
@@ -84,9 +92,19 @@ class ValueSet:
         elif value.kind == "time":
             self.minutes.update(value.minutes)
         else:
-            self.dates.update(value.dates)
+            for date in value.dates:
+                self._add_date(date)
             for year, _, day in value.dates:
                 self.numbers.update(Decimal(part) for part in (year, day) if part is not None)
+
+    def _add_date(self, date: Date) -> None:
+        if date in self.dates:
+            return
+        self.dates.add(date)
+        year, month, day = date
+        self._shapes.update((y, m, d) for y in {year, None} for m in {month, None} for d in {day, None})
+        for days in (self._days, self._yearless) if year is None else (self._days,):
+            days.update(((month, day), (month, None)))
 
     def holds_number(self, value: Value, *, as_bound: bool = False) -> bool:
         """Whether one of the value's readings is here; a percentage also as a fraction, and the other way round.
@@ -122,19 +140,20 @@ class ValueSet:
             return False
         self._searches += 1
         literal = re.compile(rf"(?<![^\W_]){re.escape(value.key)}(?![^\W_])")
-        return any(literal.search(latin_skeleton(text).casefold()) for text in self.texts)
+        if self._folded is None:
+            self._folded = [
+                latin_skeleton(text[low:high]).casefold() for text in self.texts for low, high in pieces_of(text)
+            ]
+        return any(literal.search(piece) for piece in self._folded)
 
     def holds_date(self, value: Value) -> bool:
         """Whether a date agrees in every part the value names, or its parts are here one by one."""
         for year, month, day in value.dates:
-            for y, m, d in self.dates:
-                if (year, month, day) == (y if year else None, m if month else None, d if day else None):
-                    return True
+            if (year, month, day) in self._shapes:
+                return True
             known_year = year is None or Decimal(year) in self.numbers
             known_day = day is None or Decimal(day) in self.numbers
-            pair = any(
-                m == month and (day is None or d == day) and (y is None or year is None) for y, m, d in self.dates
-            )
+            pair = (month, day) in (self._days if year is None else self._yearless)
             named = month is not None and _MONTHS[month - 1] in self.words
             if known_year and (pair or (named and known_day)):
                 return True
@@ -153,3 +172,9 @@ class ValueSet:
             out.append(self._sorted[at])
             at += 1
         return out
+
+
+def _in_order(numbers: set[Decimal]) -> list[Decimal]:
+    """Sorted in blocks and merged: one sort of a hundred thousand decimals holds the interpreter too long."""
+    found = list(numbers)
+    return list(merge(*(sorted(found[at : at + _BLOCK]) for at in range(0, len(found), _BLOCK))))

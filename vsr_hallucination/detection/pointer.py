@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from vsr_hallucination.detection.encoding import readings
-from vsr_hallucination.detection.text import sentences, split_long, words
+from vsr_hallucination.detection.text import pieces_of, sentences, split_long, words
 from vsr_hallucination.detection.types import EvidencePointer, Grounding, OffsetRun, Passage
 
 MAX_POINTER_TEXT = 200  # code points of evidence quoted in a pointer
 _UNIT = 240  # code points of one indexed line at most
-_PIECE = 65_536  # characters handled in one go: short enough to stop at a deadline
 _QUERY_WORDS = 16
 _POSTINGS = 4096  # lines looked at for one word; a word in more of them says nothing about where
 
@@ -73,6 +72,8 @@ class EvidenceIndex:
                 text = passage.text[low:high]
                 for start, end in split_long(text, sentences(text), _UNIT):
                     unit = len(units)
+                    if unit % 256 == 0:
+                        alive()
                     units.append(Unit(number, low + start, low + end))
                     for term in set(terms.of(text[start:end])):
                         holders = postings.get(term)
@@ -135,20 +136,6 @@ class EvidenceIndex:
         boosts = dict.fromkeys(around, 0.5) | dict.fromkeys(own, 1.0)
         found = self.nearest([*own, *around], 1, boosts)
         return self.point(found[0]) if found else None
-
-
-def pieces_of(text: str) -> list[tuple[int, int]]:
-    """Stretches of at most ``_PIECE`` characters, cut after a newline or space where there is one."""
-    out: list[tuple[int, int]] = []
-    start = 0
-    while start < len(text):
-        end = min(len(text), start + _PIECE)
-        if end < len(text):
-            cut = max(text.rfind("\n", start + _PIECE // 2, end), text.rfind(" ", end - 256, end))
-            end = cut + 1 if cut > start else end
-        out.append((start, end))
-        start = end
-    return out
 
 
 def to_source(passage: Passage, start: int, end: int) -> tuple[int, int]:

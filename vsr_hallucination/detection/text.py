@@ -24,6 +24,8 @@ INVISIBLE = "\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u20
 _BORDER = re.compile(
     r"\n\s*|[.!?…]+[\"'”’»)\]*_`]*[ \t\u00a0\u202f]+|[。！？｡．]+[」』”’）\]]*\s*|[.!?…]+[\"'”’»)\]*_`]*(?=\n)"
 )
+# Characters handled in one go: a call into C over them is over before anyone waiting for the interpreter notices.
+PIECE = 16_384
 _ABBREVIATION = frozenset(
     "mr mrs ms dr prof sr jr st vs etc eg ie e.g i.e cf al no nos vol fig figs eq sec dept inc ltd co corp gen col "
     "lt sgt rev hon pres gov sen rep capt approx ca est jan feb mar apr jun jul aug sep sept oct nov dec mon tue "
@@ -103,6 +105,22 @@ def split_long(text: str, spans: list[tuple[int, int]], limit: int) -> list[tupl
             start = cut
         if end > start:
             out.append((start, end))
+    return out
+
+
+def pieces_of(text: str) -> list[tuple[int, int]]:
+    """Stretches of at most ``PIECE`` characters, cut after a newline, a sentence or a space where there is one."""
+    out: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + PIECE)
+        if end < len(text):
+            half = start + PIECE // 2
+            cut = max(text.rfind("\n", half, end), text.rfind(". ", half, end - 1) + 1)
+            cut = cut if cut >= half else text.rfind(" ", end - 256, end)
+            end = cut + 1 if cut > start else end
+        out.append((start, end))
+        start = end
     return out
 
 

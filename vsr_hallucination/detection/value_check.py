@@ -99,6 +99,7 @@ def check_values(
         in_question = _holds(asked, answer, value)
         if not in_question and value.kind == "number" and _harmless(consequences, sentence, value):
             continue
+        alive()
         nearest = _nearest(answer, sentence, value, index) if len(flagged) < _POINTERS else None
         doubtful = in_question or mark == "judge" or _needs_contradiction(value)
         if doubtful and (nearest is None or not _contradicts(answer, sentence, value, nearest, index)):
