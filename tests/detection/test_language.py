@@ -6,7 +6,7 @@ import pytest
 
 from vsr_hallucination.config.schema import DetectorSettings, FactCheckSettings
 from vsr_hallucination.detection.labels import UnknownLabels, needs_ids, supported_ids
-from vsr_hallucination.detection.language import foreign_share, unreadable
+from vsr_hallucination.detection.language import evidence_unreadable, foreign_share, unreadable
 from vsr_hallucination.detection.thresholds import Calibrated, fact_check_threshold, span_limits
 
 
@@ -35,6 +35,30 @@ def test_other_scripts_are_not_readable_whatever_numbers_and_names_they_hold(tex
 )
 def test_latin_text_is_readable(text: str) -> None:
     assert not unreadable(text, [1], ["Latin"], None)
+
+
+LATIN = "Depot K7 shipped 412 crates in May, très bien. "
+
+
+def test_a_long_readable_beginning_hides_no_foreign_end() -> None:
+    foreign = "仓库经理张伟因盗窃被捕。" * 6000
+    assert unreadable(LATIN * 1400 + foreign, [1], ["Latin"], None)
+    assert unreadable(LATIN * 6000 + foreign, [1], ["Latin"], None)
+    assert not unreadable(LATIN * 6000, [1], ["Latin"], None)
+    assert unreadable("仓库 " * 30_000 + "x" * 70_000, [1], ["Latin"], None)
+
+
+def test_all_of_the_evidence_is_counted() -> None:
+    assert evidence_unreadable([LATIN * 1500, "仓库经理张伟因盗窃被捕。" * 20_000], ["Latin"])
+    assert not evidence_unreadable([LATIN * 1500, "仓库经理张伟因盗窃被捕。" * 100], ["Latin"])
+    assert not evidence_unreadable(["plain", ""], ["Latin"])
+
+
+def test_letters_outside_and_inside_are_weighed() -> None:
+    assert foreign_share("abcd склад", ["Latin"]) == pytest.approx(5 / 9)
+    assert foreign_share("abcdabcd 仓", ["Latin"]) == pytest.approx(4 / 12)
+    assert foreign_share("abcd 仓库", ["Han"]) == pytest.approx(4 / 6)
+    assert foreign_share("é", ["Latin", "Cyrillic"]) == 0
 
 
 def test_without_scripts_unknown_tokens_tell() -> None:

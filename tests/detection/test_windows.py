@@ -11,11 +11,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from support.tiny_models import copy_model, encoder
+from support.tiny_models import copy_model, encoder, tokenizer
 from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.checker import Found, Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.embedded import ModelMetadata
+from vsr_hallucination.detection.pairs import PairEncoder
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.spans import SpanLimits
 from vsr_hallucination.detection.token_classification import TokenClassification
@@ -31,9 +32,10 @@ BAD = "Depot K7 shipped 479 crates in May at a cost of 9,500 euros."
 class Reader:
     """The backend over a model by hand; remembers the inputs that model saw."""
 
-    def __init__(self, max_length: int = 80, max_windows: int = 512) -> None:
+    def __init__(self, max_length: int = 80, max_windows: int = 512, made: PairEncoder | None = None) -> None:
         self.rows: list[Row] = []
         self._max_length = max_length
+        self._encoder = made or encoder(max_length)
         self._max_windows = max_windows
 
     def read(self, passages: list[str], answer: str, question: str = "", unread: int = 0) -> Found:
@@ -47,7 +49,7 @@ class Reader:
         backend = TokenClassification(
             identity=DetectorIdentity("hand", "token_classification"),
             metadata=ModelMetadata("detector", max_answer=self._max_length // 3),
-            encoder=encoder(self._max_length),
+            encoder=self._encoder,
             batcher=batcher,
             supported=[0],
             labels=2,
@@ -140,6 +142,24 @@ def test_an_answer_over_the_budget_is_a_partial_verdict() -> None:
     assert found.failure.reason is Reason.ANSWER_NOT_READ
     assert 0 < found.coverage.answer < 1
     assert [s.text for s in found.marked.spans] == ["479"]
+
+
+@pytest.mark.parametrize(("pattern", "content"), [(".+", "a"), ("[c-z]", ""), ("(?i)karl meier", "")])
+def test_text_that_the_tokenizer_drops_is_not_read(pattern: str, content: str) -> None:
+    from tokenizers import Regex, normalizers
+
+    dropping = tokenizer()
+    dropping.normalizer = normalizers.Replace(Regex(pattern), content)
+    found = Reader(made=PairEncoder(dropping, 80)).read([FACT], "It was run by Karl Meier.")
+    assert found.failure is not None and found.failure.reason is Reason.ANSWER_NOT_READ
+    assert found.coverage.answer < 1
+
+
+@pytest.mark.parametrize(
+    "answer", [GOOD, "  " + GOOD + "\n\n!!", "Depot K7\u200b shipped\u0000 412\u00ad 🧪 crates\ufe0f."]
+)
+def test_space_marks_and_what_nobody_sees_between_tokens_is_nothing_unread(answer: str) -> None:
+    assert Reader().read([FACT], answer).coverage.answer == 1.0
 
 
 def test_passages_that_could_not_be_read_lower_the_coverage() -> None:

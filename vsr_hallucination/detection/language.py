@@ -10,38 +10,60 @@ fails with that reason, and only the value check, which reads figures in every s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import regex
 
 MAX_FOREIGN = 0.3  # share of letters outside the detector's scripts
 MAX_FOREIGN_EVIDENCE = 0.6  # likewise of the evidence, of which an answer may need just the readable part
 MAX_UNKNOWN = 0.3  # share of unknown tokens
-_SAMPLE = 65_536
+_PIECE = 65_536  # characters counted in one go: short enough to stop at a deadline
 # One CJK character says about as much as a word of four letters: so it weighs, or names would outweigh a sentence.
 _IDEOGRAPH_WEIGHT = 4
-_LETTER = regex.compile(r"\p{L}")
-_IDEOGRAPH = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]")
+_IDEOGRAPH = r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]"
+_LATIN = regex.compile("[A-Za-z]+")
 
 
-def foreign_share(text: str, scripts: Sequence[str]) -> float:
+def foreign_share(text: str, scripts: Sequence[str], alive: Callable[[], None] = lambda: None) -> float:
     """Share of letters outside ``scripts``, 0..1; 0 for a text without letters or a detector that names no script.
 
-    Full-width Latin is Latin. Raises ValueError for a script Unicode does not know.
+    A long text is counted in equal pieces and the most foreign one is what counts, so that a readable beginning hides
+    nothing. Full-width Latin is Latin. Raises ValueError for a script Unicode does not know.
     """
     if not scripts or text.isascii():
         return 0.0
-    try:
-        own = regex.compile("[" + "".join(rf"\p{{Script={script}}}" for script in scripts) + "]")
-    except regex.error as error:
-        raise ValueError(f"unknown script among {', '.join(scripts)}") from error
-    inside = outside = 0
-    for char in _LETTER.findall(text[:_SAMPLE]):
-        if own.match(char):
-            inside += 1
-        else:
-            outside += _IDEOGRAPH_WEIGHT if _IDEOGRAPH.match(char) else 1
-    return outside / (inside + outside) if outside else 0.0
+    counter = _Counter(scripts)
+    size = -(-len(text) // -(-len(text) // _PIECE))
+    worst = 0.0
+    for at in range(0, len(text), size):
+        alive()
+        inside, outside = counter.count(text[at : at + size])
+        worst = max(worst, outside / (inside + outside) if outside else 0.0)
+    return worst
+
+
+class _Counter:
+    """Counts weighted letters inside and outside some scripts."""
+
+    def __init__(self, scripts: Sequence[str]) -> None:
+        named = "".join(rf"\p{{Script={script}}}" for script in scripts)
+        try:
+            self._own = regex.compile(rf"[\p{{L}}&&[{named}]]+", regex.V1)
+            self._other = regex.compile(rf"[\p{{L}}--[{named}]]+", regex.V1)
+            self._heavy = regex.compile(rf"[\p{{L}}&&{_IDEOGRAPH}--[{named}]]+", regex.V1)
+        except regex.error as error:
+            raise ValueError(f"unknown script among {', '.join(scripts)}") from error
+        self._latin = "Latin" in scripts
+
+    def count(self, text: str) -> tuple[int, int]:
+        if text.isascii():
+            letters = _total(_LATIN, text)
+            return (letters, 0) if self._latin else (0, letters)
+        return _total(self._own, text), _total(self._other, text) + (_IDEOGRAPH_WEIGHT - 1) * _total(self._heavy, text)
+
+
+def _total(pattern: regex.Pattern[str], text: str) -> int:
+    return sum(map(len, pattern.findall(text)))
 
 
 def unknown_share(ids: Sequence[int], unknown_id: int | None) -> float:
@@ -51,19 +73,30 @@ def unknown_share(ids: Sequence[int], unknown_id: int | None) -> float:
     return sum(1 for token in ids if token == unknown_id) / len(ids)
 
 
-def evidence_unreadable(passages: Sequence[str], scripts: Sequence[str]) -> bool:
-    """True where most of the evidence is in scripts the detector does not name."""
-    sample, size = [], 0
+def evidence_unreadable(
+    passages: Sequence[str], scripts: Sequence[str], alive: Callable[[], None] = lambda: None
+) -> bool:
+    """True where most of the evidence, all passages together, is in scripts the detector does not name."""
+    if not scripts or all(passage.isascii() for passage in passages):
+        return False
+    counter = _Counter(scripts)
+    inside = outside = 0
     for passage in passages:
-        sample.append(passage[: _SAMPLE - size])
-        size += len(sample[-1])
-        if size >= _SAMPLE:
-            break
-    return foreign_share("\n".join(sample), scripts) > MAX_FOREIGN_EVIDENCE
+        for at in range(0, len(passage), _PIECE):
+            alive()
+            own, other = counter.count(passage[at : at + _PIECE])
+            inside, outside = inside + own, outside + other
+    return outside > MAX_FOREIGN_EVIDENCE * (inside + outside)
 
 
-def unreadable(text: str, ids: Sequence[int], scripts: Sequence[str], unknown_id: int | None) -> bool:
+def unreadable(
+    text: str,
+    ids: Sequence[int],
+    scripts: Sequence[str],
+    unknown_id: int | None,
+    alive: Callable[[], None] = lambda: None,
+) -> bool:
     """True where the detector cannot read ``text``."""
     if scripts:
-        return foreign_share(text, scripts) > MAX_FOREIGN
+        return foreign_share(text, scripts, alive) > MAX_FOREIGN
     return unknown_share(ids, unknown_id) > MAX_UNKNOWN

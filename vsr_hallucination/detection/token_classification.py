@@ -20,11 +20,11 @@ from vsr_hallucination.detection.encoding import EvidenceWords, Word, premise_te
 from vsr_hallucination.detection.language import evidence_unreadable, unreadable
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder, Tokens
-from vsr_hallucination.detection.pointer import pieces_of
 from vsr_hallucination.detection.sentence_features import TokenProbabilities, describe
 from vsr_hallucination.detection.sentence_score import SentenceModel
 from vsr_hallucination.detection.sentence_spans import mark_sentences
 from vsr_hallucination.detection.spans import Marked, SpanLimits, mark
+from vsr_hallucination.detection.text import pieces_of
 from vsr_hallucination.detection.types import Candidate, CheckFailure, Coverage, DetectorIdentity, Reason
 from vsr_hallucination.detection.windows import Plan, plan
 
@@ -135,8 +135,8 @@ class TokenClassification:
                 )
             )
         scripts = self._metadata.scripts
-        foreign = unreadable(answer, tokens.ids, scripts, encoder.unknown_id) or evidence_unreadable(
-            [passage.text for passage in prepared.index.grounding.passages], scripts
+        foreign = unreadable(answer, tokens.ids, scripts, encoder.unknown_id, alive) or evidence_unreadable(
+            [passage.text for passage in prepared.index.grounding.passages], scripts, alive
         )
         return _Encoded(tokens, made, words, tuple(rows), len(question), foreign)
 
@@ -168,7 +168,8 @@ class TokenClassification:
         failure = None
         if made.coverage.answer < 1:
             failure = CheckFailure(
-                Reason.ANSWER_NOT_READ, f"{made.coverage.answer:.0%} of the answer fit into max_windows"
+                Reason.ANSWER_NOT_READ,
+                f"{made.coverage.answer:.0%} of the answer could be read (max_windows, or text the tokenizer drops)",
             )
         elif encoded.unreadable:
             failure = CheckFailure(

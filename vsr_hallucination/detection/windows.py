@@ -222,10 +222,26 @@ def _blocks_within(index: EvidenceIndex, lines: _Lines, budget: int) -> list[tup
 
 
 def _answer_share(pieces: Sequence[Piece], kept: Sequence[Piece], tokens: Tokens, answer: str) -> float:
-    if len(kept) == len(pieces) or not answer:
+    """Share of the answer under the tokens that are read. Letters and digits that no token stands for (a tokenizer
+    whose normalizer drops them) are not read either; space and punctuation between tokens are."""
+    if not answer:
         return 1.0
-    end = tokens.ends[kept[-1].own_last - 1] if kept else 0
-    return min(end / len(answer), 0.999_999)
+    lost = _uncovered(tokens, answer)
+    if len(kept) == len(pieces) and not lost:
+        return 1.0
+    whole = len(kept) == len(pieces)
+    end = len(answer) if whole else tokens.ends[kept[-1].own_last - 1] if kept else 0
+    return min(max(0, end - lost) / len(answer), 0.999_999)
+
+
+def _uncovered(tokens: Tokens, answer: str) -> int:
+    """How many letters and digits of the answer lie in no token."""
+    lost = done = 0
+    for start, end in zip(tokens.starts, tokens.ends, strict=True):
+        if start > done + 1 or (start > done and not answer[done].isspace()):
+            lost += sum(map(str.isalnum, answer[done:start]))
+        done = max(done, end)
+    return lost + sum(map(str.isalnum, answer[done:]))
 
 
 def _read_share(chosen: Sequence[tuple[int, int]], stream: Stream, grounding: Grounding) -> float:
