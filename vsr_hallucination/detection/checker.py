@@ -37,6 +37,7 @@ from vsr_hallucination.detection.types import (
 from vsr_hallucination.detection.value_check import NO_FINDINGS, ValueFindings, check_values, point_at_value
 
 PROBE_SECONDS = 20.0
+_MERGE_SECONDS = 1.0
 _POINTERS = 256  # spans of one answer that get an evidence pointer
 _T = TypeVar("_T")
 
@@ -183,8 +184,9 @@ class DetectorChecker:
         except DetectionError as error:
             # Nothing was read by the model; the value check's word still counts.
             found = Found(Marked(), Coverage(0.0, 0.0), error.failure())
-        loop = asyncio.get_running_loop()
-        detection = await loop.run_in_executor(self._pool, lambda: self._merge(prepared, found))
+        # What was found in time is worth a moment more; thousands of spans are not worth the caller's patience.
+        grace = Deadline.after(max(deadline.left, _MERGE_SECONDS))
+        detection = await in_thread(self._pool, lambda: self._merge(prepared, found), grace)
         failure = found.failure
         if failure is not None and not detection.spans and found.coverage.answer == 0:
             return None, failure
