@@ -48,6 +48,7 @@ soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,
 	PYTHONPATH=tests $(BIN)/python tests/soak/apis.py $(ARGS)
 	PYTHONPATH=tests $(BIN)/python tests/soak/evaluator.py
 	PYTHONPATH=tests $(BIN)/python tests/soak/reload.py
+	PYTHONPATH=tests $(BIN)/python tests/soak/config_cost.py
 
 proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
 	$(BIN)/python proto/compile.py

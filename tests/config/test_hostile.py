@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import yaml
@@ -51,31 +50,3 @@ def test_any_edit_of_a_sample(sample: str, at: int, cut: int, put: str) -> None:
 @given(st.dictionaries(st.sampled_from(KEYS), TREES, max_size=6))
 def test_any_tree_of_known_keys(tree: dict[str, object]) -> None:
     read(yaml.safe_dump(tree, allow_unicode=True))
-
-
-def test_a_long_file_costs_little_more_than_its_parsing() -> None:
-    keywords = "\n".join(f"      - {{name: k{i}, operator: OR, keywords: [word{i}, 'two words']}}" for i in range(400))
-    decisions = "\n".join(
-        f"""    - name: d{i}
-      priority: {i}
-      rules:
-        operator: AND
-        conditions: [{{type: keyword, name: k{i}}}]"""
-        + "\n"
-        for i in range(320)
-    )
-    text = (
-        f"routing:\n  signals:\n    hallucination: [{{name: a}}]\n    keywords:\n{keywords}\n  decisions:\n{decisions}"
-    )
-    assert text.count("\n") > 2000
-    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    rounds = [(_seconds(lambda: loads(text)), _seconds(lambda: yaml.load(text, parser))) for _ in range(9)]
-    ours, theirs = (min(column) for column in zip(*rounds, strict=True))
-    assert ours < 2 * theirs
-
-
-def _seconds(work: object) -> float:
-    assert callable(work)
-    start = time.process_time()
-    work()
-    return time.process_time() - start

@@ -101,6 +101,11 @@ def test_reported_text_is_always_the_answers(answer: str, data: st.DataObject) -
         ends = span.end
 
 
+def test_a_blank_with_a_combining_mark_stays_outside() -> None:
+    found = mark(" \u03019", [0, 1, 2], [1, 2, 3], np.array([0, 0, 1], dtype=np.float32), LIMITS)
+    assert [(span.start, span.text) for span in found.spans] == [(1, "\u03019")]
+
+
 POINTER = EvidencePointer("$", 0, 3, "412")
 
 

@@ -148,7 +148,12 @@ def tidy_span(text: str, start: int, end: int) -> tuple[int, int] | None:
         return None
     start, end = _grow_word(text, start, end)
     start, end = _grow_number(text, start, end)
-    return _grow_grapheme(text, start, end)
+    start, end = _grow_grapheme(text, start, end)
+    while start < end and text[start].isspace():  # a blank that bears a combining mark is a grapheme, and no text
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return (start, end) if start < end else None
 
 
 def _inside_number(text: str, at: int) -> bool:
