@@ -32,8 +32,6 @@ def main() -> None:
     ratio = load / parser
     lines = text.count("\n")
     print(f"loading {lines} lines: {load * 1000:.0f} ms, the parser alone {parser * 1000:.0f} ms: {ratio:.2f}")
-        f"loading {text.count(chr(10))} lines: {load * 1000:.0f} ms, the parser alone {parser * 1000:.0f} ms: {ratio:.2f}"
-    )
 
 
 if __name__ == "__main__":
