@@ -187,7 +187,8 @@ class Exchange:
     def _open(self, body: bytes | None = None) -> None:
         """The record begins: what is known of the request."""
         self._record.open(self._intake, body)
-        self._orders.append(Save(self._record.freeze()))
+        if self._intake.recipe.needs_models:  # without rule or plugin the final record says it all
+            self._orders.append(Save(self._record.freeze()))
 
     # -- the response ----------------------------------------------------------------------------------------
 

@@ -35,6 +35,8 @@ from vsr_hallucination.telemetry import Telemetry
 log = logging.getLogger(__name__)
 
 WATCH_EVERY = 2.0  # seconds between looks at the configuration file; two looks the same, and it is read
+# How long a text thread may keep the interpreter from the event loop (Python's default is 5 ms, for each thread).
+SWITCH_EVERY = 0.0005
 FLUSH_WITHIN = 10.0  # seconds for the replay store to take what waits, at the end
 
 
@@ -59,6 +61,7 @@ async def serve(config_path: str, factory: Factory | None = None) -> None:
     """As ``run``, inside a running loop. Raises ``ConfigError`` or ``StartError``."""
     loaded = load(config_path)
     logs.configure(loaded.config.filter.log_level)
+    sys.setswitchinterval(SWITCH_EVERY)
     _tell_warnings(loaded)
     await App(config_path, loaded.config, factory).serve()
 
