@@ -35,7 +35,7 @@ from vsr_hallucination.apis.content import (
 from vsr_hallucination.apis.event_stream import EventAssembler, Json, TextBuffer
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Before, JsonError, Path, edit
-from vsr_hallucination.apis.unread import hides, refuses
+from vsr_hallucination.apis.unread import hides, refuses, tells
 
 _MAX_BLOCKS = 65_536
 _EVENTS = frozenset(
@@ -48,7 +48,7 @@ _EVENTS = frozenset(
         "content_block_stop",
     )
 )
-_SILENT_DELTAS = ("thinking_delta", "signature_delta", "input_json_delta", "citations_delta")
+_SILENT_DELTAS = ("thinking_delta", "signature_delta", "input_json_delta", "citations_delta", "compaction_delta")
 
 
 class AnthropicMessages:
@@ -210,7 +210,7 @@ class _Assembler(EventAssembler):
                 self._reason = reason
         elif kind == "message_stop":
             self._done = True
-        elif hides(body):
+        elif tells(body):
             self._unreadable = True
 
     def _start(self, message: object) -> None:

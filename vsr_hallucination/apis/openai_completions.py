@@ -14,7 +14,7 @@ from vsr_hallucination.apis.choice_stream import ChoiceAssembler, Piece
 from vsr_hallucination.apis.content import Unreadable, own_index, request_object
 from vsr_hallucination.apis.evidence import EvidenceBuilder
 from vsr_hallucination.apis.jsontext import Path
-from vsr_hallucination.apis.unread import hides
+from vsr_hallucination.apis.unread import tells
 from vsr_hallucination.detection.types import Grounding
 
 
@@ -56,7 +56,7 @@ def _text(choice: Json) -> str | None:
     text = choice.get("text")
     if text is not None and not isinstance(text, str):
         raise Unreadable("a choice's text is not a string")
-    if hides(choice, read="text"):
+    if tells(choice, read="text"):
         raise Unreadable("a choice has text beside its own")
     return text
 

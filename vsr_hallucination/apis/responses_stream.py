@@ -6,28 +6,27 @@ event's response; each may be missing. What says the same is read once; what say
 
 from __future__ import annotations
 
+import re
+
 from vsr_hallucination.apis.base import Answer, ResponseUnreadable
 from vsr_hallucination.apis.content import joined, own_index, speak
 from vsr_hallucination.apis.event_stream import EventAssembler, Json, TextBuffer
 from vsr_hallucination.apis.jsontext import Path
-from vsr_hallucination.apis.unread import hides, refuses, said, says
+from vsr_hallucination.apis.unread import hides, refuses, said, says, tells
 
 _MAX_PARTS = 65_536
 _TEXT_PARTS = ("output_text", "text")
-_SILENT_EVENTS = (  # by how their names begin: life cycle, reasoning, tools, citations
+_SILENT_EVENTS = (  # by how their names begin: life cycle, reasoning, tools, citations, sound
     "response.created",
     "response.in_progress",
     "response.queued",
     "response.reasoning",
-    "response.function_call",
-    "response.custom_tool_call",
     "response.mcp_",
-    "response.code_interpreter_call",
-    "response.file_search_call",
-    "response.web_search_call",
-    "response.image_generation_call",
     "response.output_text.annotation",
+    "response.audio.delta",
+    "response.output_audio.delta",
 )
+_TOOL_EVENT = re.compile(r"response\.[a-z_]+_call[._]")  # what a tool is given, and how far it is
 
 
 def output_texts(response: Json) -> list[tuple[Path, str]]:
@@ -134,9 +133,8 @@ class ResponsesAssembler(EventAssembler):
             self._done = True
         elif kind in ("response.failed", "response.cancelled", "response.error"):
             self._failed = True
-        elif isinstance(kind, str) and not kind.startswith(_SILENT_EVENTS):
-            more = ("delta",) if any(word in kind for word in ("text", "transcript")) else ()
-            self._unreadable = self._unreadable or hides(body) or says(body, *more)
+        elif isinstance(kind, str) and not kind.startswith(_SILENT_EVENTS) and not _TOOL_EVENT.match(kind):
+            self._unreadable = self._unreadable or tells(body) or says(body, "delta")
 
     def _part(self, body: Json, part: Json) -> None:
         is_text = part.get("type") in _TEXT_PARTS

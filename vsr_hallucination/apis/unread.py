@@ -1,11 +1,19 @@
 """Text that stands where an answer stands, in a shape that is not read: such an answer is never called checked.
 
-A client may show any of it, so any non-empty text under ``text``, ``transcript`` or ``output_text`` counts, also inside
-parts, lists and ``{"value": …}``. What clients do not show as the answer is exempt: reasoning, citations, tool calls
-and their results. A refusal alone is no text (row 7 of the state table); beside text it is text not read.
+A client may show any of it, so it counts wherever it is found, inside parts, lists and objects:
+
+- under the names of text (``text``, ``transcript``, ``output_text``, …): any;
+- under any other name in a part (block, item, delta) of which nothing is read, ``{"type": "markdown", "markdown": …}``:
+  any, but for single words under names that hold none (``id``, ``url``, ``data``, ``signature``, …);
+- under any other name beside text that is read: whatever is no single word.
+
+What clients do not show as the answer is exempt: reasoning, citations, token probabilities, tool calls and their
+results. A refusal alone is no text (row 7 of the state table); beside text it is text not read.
 """
 
 from __future__ import annotations
+
+import re
 
 Json = dict[object, object]
 
@@ -13,8 +21,9 @@ _NESTED = (dict, list)
 _OWN_KEYS = ("text", "transcript", "output_text")
 _TEXT_KEYS = frozenset((*_OWN_KEYS, "value", "content", "refusal"))  # in a part, and inside a text object
 _NOT_THE_ANSWER = frozenset(
-    "annotations citation citations logprobs reference references summary thinking reasoning reasoning_content "
-    "redacted_thinking tool_calls function_call arguments input".split()
+    "annotations citation citations logprobs reference references thinking reasoning reasoning_content "
+    "redacted_thinking tool_calls function_call arguments input cache_control metadata provider_specific_fields "
+    "extra_content".split()
 )
 _SILENT_TYPES = frozenset(
     "thinking redacted_thinking reasoning reasoning_text summary summary_text reference references citation citations "
@@ -22,6 +31,15 @@ _SILENT_TYPES = frozenset(
     "mcp_approval_response item_reference container_upload".split()
 )
 _SILENT_ENDS = ("_call", "_call_output", "_tool_result")
+# What these hold is a word to programs: an identifier, an address, a code, encoded bytes.
+_WORD_KEYS = frozenset(
+    "type object role status phase id ids index name url urls uri href src path data b64_json base64 blob bytes hash "
+    "sha256 digest etag signature format detail quality size background voice language lang encoding charset model "
+    "code severity level mimetype created created_at finish_reason stop_reason".split()
+)
+_WORD_ENDS = ("_id", "_ids", "_url", "_urls", "_uri", "_type", "_at", "_data", "_base64", "_signature", "_hash")
+_LABEL_KEYS = frozenset(("filename", "file_name", "display_name"))  # of a file: never the answer, whatever it says
+_WORD = re.compile(r"[!-~]*+")
 
 
 def silent(kind: object) -> bool:
@@ -36,26 +54,7 @@ def said(value: object, *, inside: bool = True) -> bool:
     """
     if isinstance(value, str):
         return inside and bool(value.strip())
-    text: list[object] = [value] if inside else []  # waiting, under a key of text
-    other: list[object] = [] if inside else [value]
-    while text or other:
-        counts = bool(text)
-        one = text.pop() if counts else other.pop()
-        if isinstance(one, list):
-            for inner in one:
-                if isinstance(inner, str):
-                    if counts and inner.strip():
-                        return True
-                elif inner and isinstance(inner, _NESTED):
-                    (text if counts else other).append(inner)
-        elif isinstance(one, dict) and not silent(one.get("type")):
-            for key, inner in one.items():
-                if isinstance(inner, str):
-                    if key in _TEXT_KEYS and inner.strip():
-                        return True
-                elif inner and isinstance(inner, _NESTED) and key not in _NOT_THE_ANSWER:
-                    (text if key in _TEXT_KEYS else other).append(inner)
-    return False
+    return _found([(value, None if inside else "")], unknown=False, named=True)
 
 
 def says(holder: object, *more: str) -> bool:
@@ -63,10 +62,58 @@ def says(holder: object, *more: str) -> bool:
     return isinstance(holder, dict) and any(said(holder.get(key)) for key in (*_OWN_KEYS, *more))
 
 
+def tells(holder: Json, read: str = "") -> bool:
+    """Whether an object has text anywhere under the names of text; ``read`` is its own key that is read elsewhere."""
+    return said(_without(holder, read), inside=False)
+
+
 def hides(part: Json, read: str = "") -> bool:
-    """Whether a part has text anywhere; ``read`` is its own key that is read elsewhere."""
-    return said({key: inner for key, inner in part.items() if key != read} if read else part, inside=False)
+    """Whether a part has text anywhere, by any name; ``read`` is its own key that is read elsewhere, if any is."""
+    return _found([(_without(part, read), "")], unknown=not read, named=False)
 
 
 def refuses(part: Json) -> bool:
     return part.get("type") == "refusal" and said(part.get("refusal"))
+
+
+def _without(part: Json, read: str) -> Json:
+    return {key: inner for key, inner in part.items() if key != read} if read else part
+
+
+def _found(waiting: list[tuple[object, str | None]], *, unknown: bool, named: bool) -> bool:
+    """Whether a string in these values is text. Each comes with the key it stands under, None for one of text.
+
+    ``named``: only keys of text count. ``unknown``: nothing beside is read.
+    """
+    while waiting:
+        one, under = waiting.pop()
+        if isinstance(one, list):
+            for inner in one:
+                if isinstance(inner, str):
+                    if (under is None or not named) and _counts(inner, under, unknown):
+                        return True
+                elif inner and isinstance(inner, _NESTED):
+                    waiting.append((inner, under))
+        elif isinstance(one, dict) and not silent(one.get("type")):
+            for key, inner in one.items():
+                name = None if key in _TEXT_KEYS else str(key)
+                if isinstance(inner, str):
+                    if (name is None or not named) and _counts(inner, name, unknown):
+                        return True
+                elif inner and isinstance(inner, _NESTED) and key not in _NOT_THE_ANSWER:
+                    waiting.append((inner, name))
+    return False
+
+
+def _counts(text: str, under: str | None, unknown: bool) -> bool:
+    """Whether a string is text, by the key it stands under."""
+    if not text.strip():
+        return False
+    if under is None:
+        return True
+    if under in _NOT_THE_ANSWER or under in _LABEL_KEYS:
+        return False
+    if _WORD.fullmatch(text) is None:
+        return True
+    key = under.lower()
+    return unknown and key not in _WORD_KEYS and not key.endswith(_WORD_ENDS) and not key.startswith("encrypted")
