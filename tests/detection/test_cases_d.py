@@ -10,7 +10,7 @@ import pytest
 
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
 from vsr_hallucination.detection.factory import make_checker
-from vsr_hallucination.detection.types import Checker, CheckRequest, Detection, Grounding, Passage
+from vsr_hallucination.detection.types import Checker, CheckRequest, Detection, Grounding, Passage, Reason
 
 DEPOT = "depot: K7\nmonth: May\ncrates: 412\ncost_eur: 9500"
 ASKED = "How many crates did depot K7 ship in May, and at what cost?"
@@ -108,3 +108,21 @@ async def test_d8_refusals_paraphrase_and_other_units_are_clean(checker: Checker
         "The Eiffel Tower, finished in 1889, stands 330 metres tall. It was designed by Gustave Eiffel's company."
     )
     assert not (await found(checker, answer, "Tell me about the Eiffel Tower.", evidence)).spans
+
+
+LAGER = "Das Lager K7 in Hamburg hat im Mai 412 Kisten verschickt. Die Kosten betrugen 9.500 Euro."
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence"),
+    [
+        ("Das Lager K7 verschickte im Mai 412 Kisten und gab dafür 9.500 Euro aus.", LAGER),
+        (RIGHT, LAGER),
+        ("Depot K7 shipped crates, and its head is a thief.", LAGER),
+        ("Das Lager K7 verschickte im Mai 412 Kisten und gab dafür 9.500 Euro aus.", DEPOT),
+    ],
+)
+async def test_another_language_is_neither_clean_nor_a_finding(checker: Checker, answer: str, evidence: str) -> None:
+    result = await checker.check(CheckRequest(ASKED, Grounding((Passage(evidence, "$[0]"),)), answer, deadline=60))
+    assert result.failure is not None and result.failure.reason is Reason.UNSUPPORTED_LANGUAGE
+    assert result.detection is None

@@ -16,6 +16,7 @@ from vsr_hallucination.detection.checker import Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.explainer import Explainer, ExplainerLimits, sentence_of
 from vsr_hallucination.detection.labels import UnknownLabels, nli_ids
+from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.types import Coverage, Detection, Grounding, NliLabel, Passage, Severity, Span
 
@@ -57,11 +58,14 @@ def explained(
     limits: ExplainerLimits = ExplainerLimits(),  # noqa: B008
     labels: tuple[tuple[int, str], ...] = LABELS,
     seconds: float = 10,
+    reader: Reader | None = None,
 ) -> Detection:
     grounding = Grounding(tuple(Passage(text, f"$[{n}]") for n, text in enumerate(passages)))
     prepared = Prepared(answer, "", EvidenceIndex.build(grounding))
     batcher = Batcher(model, name="explainer", queue_limit=8, batch_tokens=4096)
-    made = Explainer(encoder=ENCODER, batcher=batcher, labels=nli_ids(labels), classes=3, limits=limits)
+    made = Explainer(
+        encoder=ENCODER, batcher=batcher, labels=nli_ids(labels), classes=3, limits=limits, reader=reader
+    )
     with ThreadPoolExecutor(1) as pool:
         work = Work(prepared, Deadline.after(seconds), pool)
         try:
@@ -102,6 +106,14 @@ def test_d11_labels_come_from_the_models_own_map() -> None:
     assert found.nli_label is NliLabel.CONTRADICTION
     with pytest.raises(UnknownLabels):
         nli_ids(((0, "LABEL_0"), (1, "LABEL_1"), (2, "LABEL_2")))
+
+
+def test_what_it_cannot_read_gets_no_label_and_drops_no_span() -> None:
+    german = "Das Lager hat im Mai 412 Kisten verschickt und dafür 9.500 Euro bezahlt."
+    for answer, evidence in ((german, TOPIC), (ANSWER, german)):
+        whole = Span(0, len(answer), answer, 0.9)
+        (kept,) = explained([evidence], [whole], answer=answer, reader=Reader.of(["Latin"], ["en"])).spans
+        assert kept.explainer_failed and kept.nli_label is None
 
 
 def test_a_span_whose_sentence_everything_read_entails_becomes_a_candidate() -> None:

@@ -13,6 +13,7 @@ from vsr_hallucination.config.schema import DetectionSettings, FactCheckSettings
 from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.fact_check import MAX_WINDOWS, FactCheckGate
 from vsr_hallucination.detection.factory import make_gate
+from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.types import Reason
 
 ENCODER = tiny_models.encoder(32)
@@ -23,9 +24,15 @@ def looks_for_how(rows: Sequence[Row]) -> Sequence[Floats]:
     return [np.array([0.1, 0.9] if HOW in r.ids.tolist() else [0.9, 0.1], dtype=np.float32) for r in rows]
 
 
-def gate(model: Callable[[Sequence[Row]], Sequence[Floats]] = looks_for_how, threshold: float = 0.6) -> FactCheckGate:
+def gate(
+    model: Callable[[Sequence[Row]], Sequence[Floats]] = looks_for_how,
+    threshold: float = 0.6,
+    reader: Reader | None = None,
+) -> FactCheckGate:
     batcher = Batcher(model, name="fact_check", queue_limit=8, batch_tokens=4096)
-    return FactCheckGate(encoder=ENCODER, batcher=batcher, needs=(1,), classes=2, threshold=threshold)
+    return FactCheckGate(
+        encoder=ENCODER, batcher=batcher, needs=(1,), classes=2, threshold=threshold, reader=reader
+    )
 
 
 @pytest.mark.parametrize("prompt", ["how many", "town " * 500 + "how many", "how many " + "town " * 500])
@@ -38,6 +45,14 @@ async def test_a_question_anywhere_in_a_long_prompt_counts(prompt: str) -> None:
 async def test_d13_a_no_carries_its_score() -> None:
     result = await gate().classify("thanks", 5)
     assert (result.needs_fact_check, result.score, result.failure) == (False, pytest.approx(0.1), None)
+
+
+@pytest.mark.parametrize("prompt", ["Wie viele Kisten hat das Lager im Mai verschickt?", "仓库五月份发货了多少箱？"])
+async def test_a_prompt_it_cannot_read_needs_grounding(prompt: str) -> None:
+    reader = Reader.of(["Latin"], ["en"], ENCODER.unknown_id)
+    result = await gate(reader=reader).classify(prompt, 5)
+    assert (result.needs_fact_check, result.score, result.failure) == (True, None, None)
+    assert not (await gate(reader=reader).classify("thanks", 5)).needs_fact_check
 
 
 async def test_a_huge_prompt_costs_a_bounded_number_of_windows() -> None:

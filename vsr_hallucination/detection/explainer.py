@@ -14,11 +14,20 @@ from dataclasses import dataclass, replace
 
 from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.checker import Prepared, Work
-from vsr_hallucination.detection.deadline import Deadline
+from vsr_hallucination.detection.deadline import Deadline, DetectionError
+from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder
 from vsr_hallucination.detection.text import sentences, split_long
-from vsr_hallucination.detection.types import Candidate, Detection, EvidencePointer, NliLabel, Severity, Span
+from vsr_hallucination.detection.types import (
+    Candidate,
+    Detection,
+    EvidencePointer,
+    NliLabel,
+    Reason,
+    Severity,
+    Span,
+)
 from vsr_hallucination.detection.value_check import VALUE_CHECK_CONFIDENCE
 from vsr_hallucination.detection.windows import windows_over
 
@@ -78,8 +87,10 @@ class Explainer:
         labels: dict[int, NliLabel],
         classes: int,
         limits: ExplainerLimits,
+        reader: Reader | None = None,
     ) -> None:
         self._encoder = encoder
+        self._reader = reader
         self._batcher = batcher
         self._labels = labels
         self._classes = classes
@@ -112,6 +123,7 @@ class Explainer:
     def _ask(self, prepared: Prepared, spans: Sequence[Span], deadline: Deadline) -> dict[tuple[int, int], _Question]:
         wanted = dict.fromkeys(sentence_of(prepared.answer, span) for span in spans)
         passages = prepared.index.grounding.passages
+        self._must_read(prepared, deadline)
         per_sentence = max(1, self._limits.max_windows // max(1, len(wanted)))
         small = sum(len(p.text) for p in passages) <= self._limits.max_windows * self._encoder.room * _CHARS_PER_TOKEN
         whole = self._whole_passages(prepared, deadline) if small else ()
@@ -127,6 +139,15 @@ class Explainer:
             rows = tuple(self._encoder.pair(premise.ids[:room], kept) for premise in premises)
             asked[sentence] = _Question(premises, rows, len(kept) == len(hypothesis), complete)
         return asked
+
+    def _must_read(self, prepared: Prepared, deadline: Deadline) -> None:
+        """A label over texts in a language the model does not know would be noise, and could drop a span."""
+        texts = [passage.text for passage in prepared.index.grounding.passages]
+        reader, alive = self._reader, deadline.check
+        if reader is not None and not (
+            reader.reads(prepared.answer, (), alive) and reader.reads_evidence(texts, alive)
+        ):
+            raise DetectionError(Reason.UNSUPPORTED_LANGUAGE, f"{self._batcher.name} cannot read the language")
 
     def _whole_passages(self, prepared: Prepared, deadline: Deadline) -> tuple[_Premise, ...]:
         room = self._encoder.room - self._encoder.room // 2  # what a hypothesis of any length leaves

@@ -20,6 +20,7 @@ from vsr_hallucination.detection.endpoint import Endpoint
 from vsr_hallucination.detection.explainer import Explainer, ExplainerLimits
 from vsr_hallucination.detection.fact_check import FactCheckGate
 from vsr_hallucination.detection.labels import UnknownLabels, needs_ids, nli_ids, supported_ids
+from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.lexical import Lexical
 from vsr_hallucination.detection.loading import Loaded, ModelError, load
 from vsr_hallucination.detection.thresholds import Calibrated, fact_check_threshold, span_limits
@@ -66,6 +67,7 @@ def make_gate(settings: FactCheckSettings, detection: DetectionSettings, hooks: 
         needs=needs,
         classes=len(loaded.metadata.labels),
         threshold=fact_check_threshold(settings, Calibrated.of(loaded.metadata.thresholds)),
+        reader=_reader(settings.model, loaded),
     )
 
 
@@ -102,6 +104,7 @@ def _token_classification(settings: DetectorSettings, detection: DetectionSettin
         max_windows=detection.max_windows,
         max_pieces=detection.max_windows * _PIECES,
         sentence=loaded.metadata.sentence,
+        reader=_reader(settings.model, loaded),
     )
     return made
 
@@ -149,7 +152,21 @@ def _explainer(
         labels=_labels(settings.model, lambda: nli_ids(loaded.metadata.labels)),
         classes=len(loaded.metadata.labels),
         limits=limits,
+        reader=_reader(settings.model, loaded),
     )
+
+
+def _reader(model: str, loaded: Loaded) -> Reader:
+    try:
+        return Reader.of(loaded.metadata.scripts, loaded.metadata.languages, loaded.encoder.unknown_id)
+    except ValueError as error:
+        raise ModelError(model, str(error), "name scripts as Unicode does in vsr.json, such as Latin") from error
+    except OSError as error:
+        raise ModelError(
+            model,
+            f"what tells its languages apart does not load ({error.strerror or error})",
+            "give the filter a writable temporary directory (TMPDIR), or mount one at /tmp",
+        ) from error
 
 
 def _labels(model: str, read: Callable[[], _T]) -> _T:

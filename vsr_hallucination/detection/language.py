@@ -1,5 +1,6 @@
-"""Whether a detector can read an answer at all: an answer it cannot read must never come out clean.
+"""Whether a model can read a text at all: an answer its detector cannot read must never come out clean.
 
+A model that names its ``languages`` is held to them (``identification``): what is surely in another one it cannot read.
 A detector that names its ``scripts`` (Unicode script names, ``vsr.json``) is held to them: letters of other scripts
 count, digits, marks and punctuation do not, so figures and Latin names in a Chinese answer do not hide it. One that
 names none is asked through its tokenizer: the share of tokens it has no entry for. The same goes for the evidence.
@@ -11,8 +12,11 @@ fails with that reason, and only the value check, which reads figures in every s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import regex
+
+from vsr_hallucination.detection.identification import Languages
 
 MAX_FOREIGN = 0.3  # share of letters outside the detector's scripts
 MAX_FOREIGN_EVIDENCE = 0.6  # likewise of the evidence, of which an answer may need just the readable part
@@ -100,3 +104,29 @@ def unreadable(
     if scripts:
         return foreign_share(text, scripts, alive) > MAX_FOREIGN
     return unknown_share(ids, unknown_id) > MAX_UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What a model can read. No ``scripts`` and no ``languages``: its tokenizer's unknown tokens are all that tells."""
+
+    scripts: tuple[str, ...] = ()
+    languages: Languages | None = None
+    unknown_id: int | None = None
+
+    @classmethod
+    def of(cls, scripts: Sequence[str], languages: Sequence[str], unknown_id: int | None = None) -> Reader:
+        """For what ``vsr.json`` names. Raises OSError as ``Languages.of``, ValueError for an unknown script."""
+        return cls(tuple(scripts), Languages.of(languages, scripts), unknown_id)
+
+    def reads(self, text: str, ids: Sequence[int], alive: Callable[[], None] = lambda: None) -> bool:
+        """False for an answer, prompt or hypothesis that the model cannot read; ``ids``: its tokens."""
+        if unreadable(text, ids, self.scripts, self.unknown_id, alive):
+            return False
+        return self.languages is None or not self.languages.foreign((text,), alive)
+
+    def reads_evidence(self, passages: Sequence[str], alive: Callable[[], None] = lambda: None) -> bool:
+        """False where the model cannot read most of the evidence, all passages together."""
+        if evidence_unreadable(passages, self.scripts, alive):
+            return False
+        return self.languages is None or not self.languages.foreign(passages, alive)

@@ -17,7 +17,7 @@ from vsr_hallucination.detection.checker import Found, Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.embedded import ModelMetadata
 from vsr_hallucination.detection.encoding import EvidenceWords, Word, premise_text, token_types
-from vsr_hallucination.detection.language import evidence_unreadable, unreadable
+from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder, Tokens
 from vsr_hallucination.detection.sentence_features import TokenProbabilities, describe
@@ -69,6 +69,7 @@ class TokenClassification:
         max_windows: int,
         max_pieces: int | None = None,
         sentence: SentenceModel | None = None,
+        reader: Reader | None = None,
     ) -> None:
         self.identity = identity
         self.limits = limits
@@ -80,6 +81,7 @@ class TokenClassification:
         self._max_windows = max_windows
         self._max_pieces = max_pieces
         self._sentence = sentence
+        self._reader = reader or Reader(metadata.scripts, unknown_id=encoder.unknown_id)
         self._max_question = metadata.max_question or max(8, encoder.max_length // _QUESTION_SHARE)
         self._max_answer = metadata.max_answer or max(16, encoder.max_length // _ANSWER_SHARE)
 
@@ -134,10 +136,8 @@ class TokenClassification:
                     None if types is None else types[piece.first : piece.last],
                 )
             )
-        scripts = self._metadata.scripts
-        foreign = unreadable(answer, tokens.ids, scripts, encoder.unknown_id, alive) or evidence_unreadable(
-            [passage.text for passage in prepared.index.grounding.passages], scripts, alive
-        )
+        passages = [passage.text for passage in prepared.index.grounding.passages]
+        foreign = not (self._reader.reads(answer, tokens.ids, alive) and self._reader.reads_evidence(passages, alive))
         return _Encoded(tokens, made, words, tuple(rows), len(question), foreign)
 
     def _words(self, prepared: Prepared, deadline: Deadline) -> tuple[Word, ...]:
@@ -172,9 +172,8 @@ class TokenClassification:
                 f"{made.coverage.answer:.0%} of the answer could be read (max_windows, or text the tokenizer drops)",
             )
         elif encoded.unreadable:
-            failure = CheckFailure(
-                Reason.UNSUPPORTED_LANGUAGE, f"{self.identity.name} cannot read the answer's language"
-            )
+            who = self.identity.name
+            failure = CheckFailure(Reason.UNSUPPORTED_LANGUAGE, f"{who} cannot read the language of answer or evidence")
         elif not len(tokens):
             raise DetectionError(Reason.DETECTOR_FAILED, "the tokenizer found no token in the answer")
         read = int(np.argmax(np.isinf(unsupported))) if bool(np.isinf(unsupported).any()) else len(tokens)
