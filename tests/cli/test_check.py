@@ -10,17 +10,19 @@ import pytest
 from vsr_hallucination.cli import main
 from vsr_hallucination.cli.checking import EXIT_CODES, to_json
 from vsr_hallucination.cli.evidence import grounding_of
+from vsr_hallucination.cli.parser import make_parser
 from vsr_hallucination.detection.types import (
     Coverage,
     DetectorIdentity,
     EvidencePointer,
+    GateResult,
     NliLabel,
     Severity,
     Span,
 )
-from vsr_hallucination.observation import Finding, Observation, State
+from vsr_hallucination.observation import ChoiceFacts, Finding, Observation, State, gate_row, observe
 
-KEYS = ["state", "confidence", "unsupported_score", "spans", "coverage", "error", "reason", "detector"]
+KEYS = ["state", "confidence", "unsupported_score", "gate_score", "spans", "coverage", "error", "reason", "detector"]
 SPAN_KEYS = [
     "start",
     "end",
@@ -139,6 +141,39 @@ def test_files_that_cannot_be_read_are_exit_2(
     assert captured.out == ""
 
 
+@pytest.mark.parametrize("repeated", [False, True])
+def test_evidence_may_be_several_files(files: dict[str, str], repeated: bool) -> None:
+    """As an unquoted glob gives them, or each with an option of its own."""
+    given = [files["evidence"], files["json"]]
+    words = ["--grounding", given[0], "--grounding", given[1]] if repeated else ["--grounding", *given]
+    args = make_parser().parse_args(["check", *words, "--answer", files["answer"]])
+    assert args.grounding == given and args.answer == files["answer"]
+
+
+def test_json_tells_the_gates_score() -> None:
+    gate = GateResult(False, 0.125)
+    settled = gate_row("check", gate)
+    assert settled is not None and to_json(settled)["gate_score"] == 0.125
+    asked = observe("check", use_nli=False, gate=GateResult(True, 0.75), grounded=False, choices=[ChoiceFacts(0, "a")])
+    assert to_json(asked)["gate_score"] == 0.75
+
+
+def test_warnings_of_a_configuration_are_told_beside_the_result(
+    files: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("filters: {log_level: debug}\nglobal: {}\n")
+    check = ["check", "--grounding", files["blank"], "--answer", files["answer"], "--json", "--config", str(config)]
+    for words, code in ((check, 3), (["envoy-config", "--config", str(config)], 0)):
+        assert main(words) == code
+        captured = capsys.readouterr()
+        assert f"warning: {config}:1:1: filters: unknown key `filters`; did you mean `filter`?" in captured.err
+        assert "warning" not in captured.out
+    config.write_text("filters: {}\nfilter: {nonsense: 1}\n")
+    assert main(["envoy-config", "--config", str(config)]) == 2
+    assert "did you mean `filter`?" in (shown := capsys.readouterr().err) and "nonsense" in shown
+
+
 def test_standard_input_once_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--grounding", "-", "--answer", "-"]) == 2
     assert "only one '-'" in capsys.readouterr().err
@@ -168,8 +203,6 @@ def test_an_unknown_recipe_names_those_there_are(
 
 
 def test_evidence_is_read_as_a_tool_result_is() -> None:
-    grounding = grounding_of(
-        [("a.txt", "crates: 412"), ("b.json", '{"cost_eur": 9500}'), ("c", "(no output)")]
-    )
+    grounding = grounding_of([("a.txt", "crates: 412"), ("b.json", '{"cost_eur": 9500}'), ("c", "(no output)")])
     assert [passage.path for passage in grounding.passages] == ["a.txt", "b.json"]
     assert "cost_eur: 9500" in grounding.passages[1].text

@@ -7,7 +7,9 @@ import pytest
 
 from vsr_hallucination.cli import main
 
-GOOD = "version: v0.3\nrouting: {signals: {hallucination: [{name: claims}]}}\n"
+PLUGIN = "{type: hallucination, configuration: {enabled: true}}"
+RULE = "signals: {hallucination: [{name: claims}]}"
+GOOD = f"version: v0.3\nrouting: {{{RULE}, decisions: [{{name: all, plugins: [{PLUGIN}]}}]}}\n"
 
 
 def run(tmp_path: Path, text: str, *options: str) -> int:
@@ -26,6 +28,17 @@ def test_warnings_count_only_where_strict(tmp_path: Path, capsys: pytest.Capture
     assert run(tmp_path, text) == 0
     assert run(tmp_path, text, "--strict") == 1
     assert "routng" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("slip", [("decisions:", "decision:", 1), ("configuration:", "config:", 2)])
+def test_a_slip_that_leaves_nothing_enforced_is_said(
+    tmp_path: Path, slip: tuple[str, str, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    right, wrong, code = slip
+    assert run(tmp_path, GOOD.replace(right, wrong), "--strict") == code
+    shown = capsys.readouterr().out
+    assert f"unknown key `{wrong[:-1]}`; did you mean `{right[:-1]}`?" in shown
+    assert code == 2 or "rule `claims` only observes" in shown
 
 
 def test_errors_are_all_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,9 +62,7 @@ def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "absent.yaml" in capsys.readouterr().out
 
 
-def test_serve_refuses_a_bad_file_before_it_starts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_serve_refuses_a_bad_file_before_it_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("filter: {nonsense: 1}\n")
     assert main(["serve", "--config", str(file)]) == 2

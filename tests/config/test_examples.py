@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from vsr_hallucination.config import loads
-from vsr_hallucination.config.filtering import is_loopback
+from vsr_hallucination.config.addresses import is_loopback
 from vsr_hallucination.config.schema import Action, HallucinationPlugin
 from vsr_hallucination.detection.types import CheckFailure, GateResult, Reason
 from vsr_hallucination.routing.decisions import select

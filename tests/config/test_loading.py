@@ -30,7 +30,8 @@ from vsr_hallucination.config.schema import (
 )
 
 FOLDER = Path(__file__).parents[1] / "configs" / "valid"
-RULE = "routing: {signals: {hallucination: [{name: a}]}}\n"
+PLUGIN = "decisions: [{name: d, plugins: [{type: hallucination, configuration: {enabled: true}}]}]"
+RULE = f"routing: {{signals: {{hallucination: [{{name: a}}]}}, {PLUGIN}}}\n"
 
 
 def config(name: str, **environment: str) -> Config:
@@ -46,14 +47,14 @@ def refused(text: str, **environment: str) -> list[str]:
 
 
 def test_one_rule_is_enough_and_everything_else_has_its_default() -> None:
-    made = config("rule_only")
+    made = load(FOLDER.parent / "warning" / "rule_only.yaml").config
     assert made.recipes == (Recipe(hallucination=made.recipes[0].hallucination),)
     assert made.filter == FilterSettings() and made.entrypoints == ()
     assert made.recipes[0].needs_models and not made.recipes[0].needs_explainer
 
 
 def test_the_hash_is_that_of_the_bytes() -> None:
-    path = FOLDER / "rule_only.yaml"
+    path = FOLDER / "rule_only_on_purpose.yaml"
     made = load(path).config
     assert made.sha256 == hashlib.sha256(path.read_bytes()).hexdigest() and made.source == str(path)
     assert loads(path.read_text(), "x").config.sha256 == made.sha256

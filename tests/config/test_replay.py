@@ -15,7 +15,7 @@ def replay(name: str, **environment: str) -> ReplaySettings:
 
 
 def test_records_stay_in_memory_by_default() -> None:
-    assert replay("valid/rule_only") == ReplaySettings()
+    assert replay("warning/rule_only") == ReplaySettings()
 
 
 def test_our_block() -> None:

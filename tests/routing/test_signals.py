@@ -97,9 +97,15 @@ def test_rules_of_both_cases_are_each_judged_by_their_own() -> None:
 def test_long_prompts_made_to_hurt_are_read_quickly() -> None:
     rules = tuple(KeywordRule(f"k{i}", ("a", "aa b", f"word{i}")) for i in range(20))
     for prompt in ("a" * 300_000, "aa " * 100_000, "word " * 60_000, "wordword" * 40_000):
-        start = time.perf_counter()
+        start = time.thread_time()  # of this thread: what else the machine does is no matter here
         evaluate_keywords(Recipe(keywords=rules), prompt)
-        assert time.perf_counter() - start < 2.0
+        assert time.thread_time() - start < 2.0
+
+
+def test_plain_text_of_the_method_regex_is_found_anywhere() -> None:
+    rules = (KeywordRule("words", ("cause",)), KeywordRule("anywhere", ("cause",), whole_words=False))
+    assert evaluate_keywords(Recipe(keywords=rules), "the CAUSES of it") == {"anywhere": 1.0}
+    assert evaluate_keywords(Recipe(keywords=rules), "the cause") == {"words": 1.0, "anywhere": 1.0}
 
 
 def test_the_gates_word() -> None:

@@ -56,9 +56,7 @@ def _recipe(config: Config, name: str | None) -> Recipe:
         return config.recipes[0]
     found = config.recipe(name)
     if found is None:
-        raise Failure(
-            f"no recipe {name!r} in {config.source}; there are: {', '.join(r.name for r in config.recipes)}"
-        )
+        raise Failure(f"no recipe {name!r} in {config.source}; there are: {', '.join(r.name for r in config.recipes)}")
     return found
 
 
@@ -102,9 +100,7 @@ async def _check(config: Config, recipe: Recipe, request: CheckRequest) -> Check
     from vsr_hallucination.detection.factory import ModelError, make_checker
 
     explainer = recipe.explainer if request.explain else None
-    settings = replace(
-        config.filter.detection, deadline=max(config.filter.detection.deadline, request.deadline)
-    )
+    settings = replace(config.filter.detection, deadline=max(config.filter.detection.deadline, request.deadline))
     try:
         checker = await asyncio.to_thread(make_checker, recipe.detector, explainer, settings)
     except ModelError as error:
@@ -124,6 +120,7 @@ def to_json(observation: Observation) -> dict[str, Any]:
         "state": str(observation.state),
         "confidence": observation.confidence,
         "unsupported_score": observation.unsupported_score,
+        "gate_score": observation.gate_score,
         "spans": [_span(span) for finding in observation.findings for span in finding.spans],
         "coverage": {
             "answer": coverage.answer if coverage else None,

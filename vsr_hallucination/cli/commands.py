@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vsr_hallucination.cli.failure import Failure
 
 if TYPE_CHECKING:
+    from vsr_hallucination.config.problems import Problem
     from vsr_hallucination.config.schema import Config
 
 
@@ -53,12 +55,23 @@ def envoy_config(args: argparse.Namespace) -> int:
 
 
 def load_config(path: str | None) -> Config:
-    """The configuration at ``path``, or the defaults. Raises Failure with every problem, one a line."""
+    """The configuration at ``path``, or the defaults; what it warns of goes to stderr.
+
+    Raises Failure with every error, one a line.
+    """
     from vsr_hallucination.config import Config, ConfigError, load
 
     if path is None:
         return Config()
     try:
-        return load(path).config
+        loaded = load(path)
     except ConfigError as error:
+        _tell(error.warnings)
         raise Failure(str(error)) from error
+    _tell(loaded.warnings)
+    return loaded.config
+
+
+def _tell(warnings: Iterable[Problem]) -> None:
+    for problem in warnings:
+        print(f"warning: {problem}", file=sys.stderr)

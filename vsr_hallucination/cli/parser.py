@@ -8,9 +8,7 @@ from typing import Any
 from vsr_hallucination import __version__
 from vsr_hallucination.cli import commands, evaluating, schema
 
-_SUMMARY = (
-    "Checks LLM answers against the evidence their request carried, in front of the client, behind Envoy."
-)
+_SUMMARY = "Checks LLM answers against the evidence their request carried, in front of the client, behind Envoy."
 
 _CHECK_NOTES = """\
 exit status: 0 not_detected, 1 detected, 2 usage, 3 unavailable, 4 not_applicable (only with --gate).
@@ -52,12 +50,8 @@ def _serve(group: Any) -> None:
 
 
 def _demo(group: Any) -> None:
-    command = _add(
-        group, "demo", "start Envoy, the filter and a scripted upstream on loopback, and tour through them"
-    )
-    command.add_argument(
-        "--once", action="store_true", help="exit after the tour: 0 if all steps are as expected"
-    )
+    command = _add(group, "demo", "start Envoy, the filter and a scripted upstream on loopback, and tour through them")
+    command.add_argument("--once", action="store_true", help="exit after the tour: 0 if all steps are as expected")
     command.add_argument(
         "--ports",
         metavar="NAME=PORT",
@@ -66,16 +60,12 @@ def _demo(group: Any) -> None:
         help="fixed ports instead of free ones: envoy, envoy-admin, filter, admin, upstream",
     )
     command.add_argument("--no-color", action="store_true", help="mark unsupported spans with brackets")
-    command.add_argument(
-        "--envoy", metavar="COMMAND", help="command that starts Envoy; {config}: the bootstrap file"
-    )
+    command.add_argument("--envoy", metavar="COMMAND", help="command that starts Envoy; {config}: the bootstrap file")
     command.set_defaults(run=commands.demo)
 
 
 def _validate(group: Any) -> None:
-    command = _add(
-        group, "validate", "check a configuration file and say what is wrong with it", _VALIDATE_NOTES
-    )
+    command = _add(group, "validate", "check a configuration file and say what is wrong with it", _VALIDATE_NOTES)
     command.add_argument("file", metavar="FILE", help="configuration file (YAML)")
     command.add_argument("--strict", action="store_true", help="warnings count: exit 1 if there are any")
     command.add_argument("--json", action="store_true", help="print the problems as JSON")
@@ -88,12 +78,11 @@ def _check(group: Any) -> None:
         "--grounding",
         metavar="FILE",
         required=True,
-        action="append",
-        help="the evidence, UTF-8 text or JSON; '-' reads standard input; may be given more than once",
+        nargs="+",
+        action="extend",
+        help="the evidence, one or more files of UTF-8 text or JSON; '-' reads standard input",
     )
-    command.add_argument(
-        "--answer", metavar="FILE", required=True, help="the answer, UTF-8 text; '-' as above"
-    )
+    command.add_argument("--answer", metavar="FILE", required=True, help="the answer, UTF-8 text; '-' as above")
     command.add_argument("--question", metavar="TEXT", default="", help="the question that was asked")
     command.add_argument(
         "--gate",
@@ -102,9 +91,7 @@ def _check(group: Any) -> None:
     )
     command.add_argument("--explain", action="store_true", help="label each span with the explainer (NLI)")
     command.add_argument("--json", action="store_true", help="print the observation as JSON")
-    command.add_argument(
-        "--config", metavar="FILE", help="take models and thresholds from this configuration"
-    )
+    command.add_argument("--config", metavar="FILE", help="take models and thresholds from this configuration")
     command.add_argument("--recipe", metavar="NAME", help="and from this recipe in it (default: the first)")
     command.add_argument(
         "--timeout",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeVar
 
-from vsr_hallucination.config import scalars, values, yamltext
-from vsr_hallucination.config.problems import Problem, Severity, listed, nearest
+from vsr_hallucination.config import hints, scalars, values, yamltext
+from vsr_hallucination.config.problems import Problem, Severity, listed
 from vsr_hallucination.config.values import Read
 from vsr_hallucination.config.yamltext import Mark, Node, Scalar
 
@@ -18,12 +18,21 @@ _NOWHERE = Mark(0, 0)
 
 
 class Book:
-    """One load: the file's name, the environment it expands from, and the problems found so far."""
+    """One load: the file's name, the environment it expands from, and the problems found so far.
+
+    ``if_sound``: what is told only of a file without errors, since an error may be why it seems so.
+    """
 
     def __init__(self, source: str, environment: Mapping[str, str]) -> None:
         self.source = source
         self.environment = environment
         self.problems: list[Problem] = []
+        self.if_sound: list[Callable[[], None]] = []
+
+    @property
+    def sound(self) -> bool:
+        """No error so far."""
+        return all(problem.severity is not Severity.ERROR for problem in self.problems)
 
     def note(self, severity: Severity, mark: Mark, path: str, message: str, remedy: str) -> None:
         self.problems.append(Problem(severity, self.source, mark.line, mark.column, path, message, remedy))
@@ -106,15 +115,8 @@ class Cursor:
         return read.text
 
     def _unknown(self, cursor: Cursor, key: str, known: Collection[str], owned: bool) -> None:
-        guess = nearest(key, known)
-        message = f"unknown key `{key[:60]}`"
-        if guess is not None:
-            remedy = f"did you mean `{guess}`?"
-        elif owned:
-            remedy = f"remove it; known here: {listed(sorted(known), 'and')}"
-        else:
-            remedy = "remove it if it is a mistake: this filter does not read it"
-        (cursor.error if owned else cursor.warn)(message, remedy)
+        remedy = hints.remedy(key, cursor.path, known, owned=owned)
+        (cursor.error if owned else cursor.warn)(f"unknown key `{key[:60]}`", remedy)
 
 
 class Fields:

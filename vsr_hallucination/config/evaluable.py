@@ -48,7 +48,7 @@ def evaluable(found: Projections, signals: Signals) -> Evaluable:
         score = found.scores[key]
         reasons = [] if score.method == WEIGHTED_SUM else [f"score method {score.method[:40]}"]
         for item in score.inputs:
-            reasons += _reasons(item, found, scores, outputs)
+            reasons += _reasons(item, found, signals, scores, outputs)
         scores[key] = tuple(dict.fromkeys(reasons))[:_MOST_REASONS]
         if not reasons:
             steps.append(Score(score.name, tuple(_input(item, found) for item in score.inputs)))
@@ -68,7 +68,7 @@ def _read_by_scores(found: Projections) -> dict[str, list[str]]:
     }
 
 
-def _reasons(item: Input, found: Projections, scores: _Reasons, outputs: _Reasons) -> Iterable[str]:
+def _reasons(item: Input, found: Projections, signals: Signals, scores: _Reasons, outputs: _Reasons) -> Iterable[str]:
     key = fold(item.name)
     if item.type == "projection":
         if key in found.scores:
@@ -76,6 +76,8 @@ def _reasons(item: Input, found: Projections, scores: _Reasons, outputs: _Reason
         return outputs.get(key, (f"projection:{item.name[:60]}",))
     if item.type not in EVALUATED:
         return (item.type[:60],)
+    if item.type == "keyword" and item.name in signals.patterns:
+        return ("keyword by regular expressions",)
     return () if item.source is not None else (f"{item.type} by a value_source of the router's own",)
 
 
@@ -94,7 +96,7 @@ def _partition(name: str, found: Projections, signals: Signals) -> Partition | N
     """The router partitions domains and embeddings; here, what is all keywords or all fact_check is one too."""
     draft = found.partitions[fold(name)]
     families: tuple[tuple[str, Collection[str]], ...] = (
-        ("keyword", signals.keyword_names),
+        ("keyword", signals.keyword_names - signals.patterns),
         ("fact_check", FACT_CHECK_NAMES),
     )
     for family, names in families:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from collections.abc import Mapping
 
+from vsr_hallucination.config.addresses import (
+    check_ports,
+    is_loopback,
+    read_address,
+    read_addresses,
+    read_upstream,
+)
 from vsr_hallucination.config.cursor import Cursor, Fields
 from vsr_hallucination.config.evidence import read_apis, read_grounding
 from vsr_hallucination.config.problems import words
@@ -45,7 +50,6 @@ _FACT_CHECK: Mapping[str, FactCheckMode] = {mode.value: mode for mode in FactChe
 _SOURCES: Mapping[str, DecisionSource] = {source.value: source for source in DecisionSource}
 _LEVELS: Mapping[str, str] = {level: level for level in ("debug", "info", "warning", "error")}
 
-_HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]{0,252}[A-Za-z0-9_.])?\Z")
 _MAX_CHECK = 256 << 20  # four times that is Envoy's and gRPC's limit, which must fit 31 bits
 
 
@@ -72,21 +76,8 @@ def read_filter(block: Cursor | None) -> tuple[FilterSettings, Cursor | None]:
     )
     _check_times(fields, settings)
     _check_admin(fields, settings.admin)
-    _check_ports(fields, settings)
+    check_ports(fields, settings)
     return settings, fields.get("replay")
-
-
-def is_loopback(address: str) -> bool:
-    """True where only this machine reaches ``host:port`` or ``unix:/path``."""
-    if address.startswith("unix:"):
-        return True
-    host = address.rpartition(":")[0].strip("[]")
-    if host.casefold() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _failed_action(fields: Fields, default: Action) -> Action:
@@ -117,7 +108,7 @@ def _detection(fields: Fields) -> DetectionSettings:
 
 def _server(fields: Fields) -> ServerSettings:
     inner, base = fields.sub("server", _SERVER, owned=True), ServerSettings()
-    listen = _addresses(inner, "listen", base.listen)
+    listen = read_addresses(inner, "listen", base.listen)
     return ServerSettings(
         listen=listen,
         tls=_tls(inner),
@@ -142,7 +133,7 @@ def _tls(fields: Fields) -> TlsSettings | None:
 def _admin(fields: Fields) -> AdminSettings:
     inner, base = fields.sub("admin", {"listen", "token", "enabled"}, owned=True), AdminSettings()
     return AdminSettings(
-        listen=_address(inner, "listen", base.listen, unix=False),
+        listen=read_address(inner, "listen", base.listen),
         token=inner.secret("token"),
         enabled=inner.flag("enabled", base.enabled),
     )
@@ -161,59 +152,20 @@ def _envoy(fields: Fields) -> EnvoySettings:
     for name, other in (("client_certificate", "client_key"), ("client_key", "client_certificate")):
         if name in inner and other not in inner:
             inner.place(name).error(f"stands without `{other}`", "give both: paths of PEM files on Envoy's machine")
+    upstream, upstream_tls = read_upstream(inner, base.upstream)
     return EnvoySettings(
-        listen=_address(inner, "listen", base.listen, unix=False),
-        upstream=_address(inner, "upstream", base.upstream, unix=False),
-        upstream_tls=inner.flag("upstream_tls", base.upstream_tls),
-        filter_addresses=_addresses(inner, "filter_addresses", base.filter_addresses),
+        listen=read_address(inner, "listen", base.listen),
+        upstream=upstream,
+        upstream_tls=upstream_tls,
+        filter_addresses=read_addresses(inner, "filter_addresses", base.filter_addresses),
         filter_ca=inner.text("filter_ca", base.filter_ca),
         client_certificate=certificate,
         client_key=key,
-        admin=_address(inner, "admin", base.admin, unix=False),
+        admin=read_address(inner, "admin", base.admin),
         message_timeout=inner.duration("message_timeout", base.message_timeout, 0.01, 3600),
         max_message_timeout=inner.duration("max_message_timeout", base.max_message_timeout, 0.01, 3600),
         paths=paths,
     )
-
-
-def _addresses(fields: Fields, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-    if key not in fields:
-        return default
-    found: dict[str, Cursor] = {}
-    for text, place in fields.placed_texts(key):
-        _check_address(place, text, unix=True)
-        if found.setdefault(text, place) is not place:
-            place.error(f"`{text[:80]}` is listed twice", "remove one of the two")
-    if not found and fields.place(key).is_list:
-        fields.place(key).error("is empty", "list at least one host:port or unix:/path")
-    return tuple(found) or default
-
-
-def _address(fields: Fields, key: str, default: str, *, unix: bool) -> str:
-    text = fields.text(key, default)
-    if key in fields:
-        _check_address(fields.place(key), text, unix=unix)
-    return text
-
-
-def _check_address(at: Cursor, text: str, *, unix: bool) -> None:
-    forms = "host:port or unix:/path" if unix else "host:port"
-    if text.startswith("unix:"):
-        if not unix or not text.startswith("unix:/") or len(text) > 100:
-            at.error(f"`{text[:80]}` is no address", f"write {forms}")
-        return
-    host, separator, port = text.rpartition(":")
-    if not separator or not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65535:
-        at.error(f"`{text[:80]}` is no address", f"write {forms}, with a port from 0 to 65535")
-        return
-    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else None
-    try:
-        if bare is not None:
-            ipaddress.IPv6Address(bare)
-    except ValueError:
-        bare = ""
-    if bare == "" or (bare is None and not _HOST.match(host)):
-        at.error(f"`{text[:80]}` is no address", f"write {forms}; an IPv6 host goes into brackets: [::1]:9090")
 
 
 def _check_times(fields: Fields, settings: FilterSettings) -> None:
@@ -248,13 +200,4 @@ def _check_admin(fields: Fields, admin: AdminSettings) -> None:
             f"`{admin.listen[:80]}` is reachable from other machines, and no token is set: "
             "replay records would be open to them",
             "set filter.admin.token (for example ${VSR_ADMIN_TOKEN}), or listen on 127.0.0.1",
-        )
-
-
-def _check_ports(fields: Fields, settings: FilterSettings) -> None:
-    """Two of our own listeners on one address: the second would not start."""
-    taken = {address: "filter.server.listen" for address in settings.server.listen if not address.endswith(":0")}
-    if settings.admin.enabled and settings.admin.listen in taken:
-        fields.sub("admin", None).place("listen").error(
-            f"`{settings.admin.listen[:80]}` is filter.server.listen too", "give one of the two another port"
         )

@@ -45,7 +45,8 @@ def _block(block: Block) -> Node:
         node["required"] = required
     if block.name == "plugin":  # the configuration of other plugins is the router's
         node["if"] = {"properties": {"type": {"const": "hallucination"}}}
-        node["then"] = {"properties": {"configuration": properties["configuration"]}}
+        known = {"enum": [key.name for key in block.keys]}
+        node["then"] = {"properties": {"configuration": properties["configuration"]}, "propertyNames": known}
         properties["configuration"] = {"description": "The plugin's own settings."}
     return node
 

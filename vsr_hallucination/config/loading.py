@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vsr_hallucination.config import yamltext
+from vsr_hallucination.config import layout, yamltext
 from vsr_hallucination.config.cursor import Book, Cursor, Fields
 from vsr_hallucination.config.filtering import read_filter
 from vsr_hallucination.config.models import System, default_models, read_models
@@ -37,10 +37,10 @@ _TOP = words(
     version listeners providers evaluation routing recipes entrypoints global filter setup
     """
 )
-_GLOBAL = frozenset({"router", "services", "stores", "integrations", "model_catalog", "billing"})
+_GLOBAL = frozenset({"router", "services", "stores", "integrations", "model_catalog", "billing", "control_plane"})
 _CATALOG = words(
     """
-    system modules embeddings external kbs admission deployments bindings
+    system modules embeddings external kbs admission deployments bindings signal_timeout_ms
     """
 )
 _MODULES = words(
@@ -112,11 +112,15 @@ def _load(text: str, source: str, digest: str, environment: Mapping[str, str] | 
         root.error(
             "the file is empty", "declare a rule: routing: {signals: {hallucination: [{name: ungrounded_claims}]}}"
         )
-    config = _read(root.fields(_TOP | _MISPLACED.keys() | _free_keys(node)), source, digest)
-    problems = in_file_order(book.problems)
-    if any(problem.severity is Severity.ERROR for problem in problems):
-        raise ConfigError(problems)
-    return Loaded(config, problems)
+    known = _TOP | _MISPLACED.keys()
+    if layout.is_other(root, known):
+        raise ConfigError(book.problems)
+    config = _read(root.fields(known | layout.flat_keys(root) | _free_keys(node)), source, digest)
+    if not book.sound:
+        raise ConfigError(book.problems)
+    for tell in book.if_sound:
+        tell()
+    return Loaded(config, in_file_order(book.problems))
 
 
 def _read(root: Fields, source: str, digest: str) -> Config:
@@ -135,8 +139,7 @@ def _read(root: Fields, source: str, digest: str) -> Config:
         decision_source=settings.decision_source,
     )
     recipes = read_recipes(root, around)
-    if not any(problem.severity is Severity.ERROR for problem in root.at.book.problems):
-        _check_use(root, recipes)  # a rule that could not be read is told already
+    root.at.book.if_sound.append(lambda: _check_use(root, recipes))
     return Config(
         recipes=recipes,
         entrypoints=read_entrypoints(root, recipes),

@@ -42,6 +42,8 @@ _COMMON = frozenset(
         "max_sequence_length",
         "use_mmbert_32k",
         "use_modernbert",
+        "variant",
+        "window",
     }
 )
 _DETECTOR = _COMMON | {
@@ -64,12 +66,15 @@ _SPELLINGS = (
     ("fact_check_model", "fact_check"),
     ("nli_model", "explainer"),
 )
-_MITIGATION = frozenset({"enabled", *(name for pair in _SPELLINGS for name in pair)})
+_MITIGATION = frozenset({"enabled", "on_hallucination_detected", *(name for pair in _SPELLINGS for name in pair)})
 # Knobs of upstream's engine that have no counterpart here, and why.
 _UNUSED: Mapping[str, str] = {
     "max_sequence_length": "answers and evidence are read whole, in windows",
     "context_window_size": "evidence is read whole, in windows",
     "include_explanation": "a rule's use_nli asks for explanations",
+    "window": "answers and evidence are read whole, in windows of this filter's own",
+    "variant": "the model directory says what the model is",
+    "on_hallucination_detected": "a decision's hallucination plugin says what happens: hallucination_action",
 }
 
 
@@ -112,6 +117,7 @@ def read_models(block: Cursor | None, system: System, base: Models) -> Models:
     if block is None:
         return base
     fields = block.fields(_MITIGATION, owned=True)
+    _unused(fields)
     detector, fact_check, explainer = (_either(fields, *pair) for pair in _SPELLINGS)
     disabled = fields.get("enabled") if fields.flag("enabled", True) is False else base.disabled
     return Models(
@@ -195,10 +201,11 @@ def _explainer(block: Cursor | None, system: System, base: ExplainerSettings) ->
 
 
 def _model(fields: Fields, system: System, default: str) -> str:
-    """``model_id`` wins over ``model_ref``, and either over the default."""
-    if "model_id" in fields:
+    """``model_id`` wins over ``model_ref``, and either over the default. The router writes `""` for none."""
+    given = {key: place for key in ("model_id", "model_ref") if (place := fields.get(key)) and not _blank(place)}
+    if "model_id" in given:
         return fields.text("model_id", default)
-    reference = fields.text("model_ref", None)
+    reference = fields.text("model_ref", None) if "model_ref" in given else None
     if reference is None:
         return default
     return system.resolve(reference, fields.place("model_ref")) or default
@@ -293,6 +300,8 @@ def _blank(at: Cursor) -> bool:
 def _unused(fields: Fields) -> None:
     for key, why in _UNUSED.items():
         place = fields.get(key)
-        read = place.scalar("a value") if place is not None else None
-        if place is not None and read is not None and read.value:
+        if place is None:
+            continue
+        read = None if place.is_mapping else place.scalar("a value")
+        if place.is_mapping or (read is not None and read.value):
             place.warn("is not used by this filter", f"remove it if you like: {why}")

@@ -76,3 +76,10 @@ def listed(words: Sequence[str], last: str = "or") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def some(words: Sequence[str], most: int = 10) -> str:
+    """``a, b and 3 more``: a list that stays readable however long it is."""
+    if len(words) <= most:
+        return listed(words, "and")
+    return f"{', '.join(words[:most])} and {len(words) - most} more"

@@ -11,13 +11,14 @@ from vsr_hallucination.config.evaluable import Evaluable, evaluable
 from vsr_hallucination.config.models import Models, System
 from vsr_hallucination.config.problems import listed, nearest, words
 from vsr_hallucination.config.projections import Projections, fold, read_projections
+from vsr_hallucination.config.reach import Foreign, tell_unenforced, tell_unreachable
 from vsr_hallucination.config.rules import EVALUATED, Draft, read_decision, read_name
 from vsr_hallucination.config.schema import Decision, DecisionSource, Entrypoint, Leaf, Node, Recipe, Strategy
 from vsr_hallucination.config.signals import FACT_CHECK_NAMES, Signals, read_signals, repeated
 
 DEFAULT = "default"
 _POLICY = frozenset({"signals", "projections", "decisions", "strategy"})
-_SHARED = frozenset({"modelCards", "model_bindings", "candidate_requirements", "data_policy"})
+_SHARED = words("modelCards model_bindings candidate_requirements data_policy fallback session_states")
 _ROUTING = _POLICY | _SHARED
 _RECIPE = _ROUTING | {
     "name",
@@ -31,10 +32,9 @@ _RECIPE = _ROUTING | {
 }
 _ENTRYPOINT = words(
     """
-    name description model_names models model recipe assignments decisions
+    name description model_names models model recipe assignments decisions id revision rules api source
     """
 )
-_MOST_TOLD = 6  # signals of one decision, named in a message
 _STRATEGIES: Mapping[str, Strategy] = {strategy.value: strategy for strategy in Strategy}
 
 
@@ -129,7 +129,8 @@ def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recip
             continue
         if not repeated(draft.decision.name, draft.name_at, seen, "decision"):
             drafts.append(draft)
-    decisions = tuple(_checked(draft, signals, found, evaluated, around) for draft in drafts)
+    checked = [_checked(draft, signals, found, evaluated) for draft in drafts]
+    decisions = tuple(decision for decision, _ in checked)
     recipe = Recipe(
         name=name,
         hallucination=signals.hallucination,
@@ -141,7 +142,9 @@ def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recip
         fact_check=own.fact_check,
         explainer=own.explainer,
     )
-    _check_plugins(drafts, signals)
+    foreign = [why for _, why in checked]
+    tell_unreachable(body, signals, list(zip(drafts, foreign, strict=True)), around.decision_source)
+    tell_unenforced(name, signals, drafts, decisions, around.decision_source)
     if own.disabled is not None and recipe.needs_models:
         own.disabled.warn(
             f"does not switch the check off: recipe `{name}` declares a rule or enables the plugin, "
@@ -151,33 +154,29 @@ def _recipe(name: str, body: Fields, around: Surroundings, own: Models) -> Recip
     return recipe
 
 
-def _checked(
-    draft: Draft, signals: Signals, found: Projections, evaluated: Evaluable, around: Surroundings
-) -> Decision:
-    """The decision, marked unselectable where it reads what this filter does not evaluate."""
+def _checked(draft: Draft, signals: Signals, found: Projections, evaluated: Evaluable) -> tuple[Decision, Foreign]:
+    """The decision, marked unselectable where it reads what this filter does not evaluate, and what that is."""
     decision = draft.decision
-    foreign: dict[str, None] = {}
+    told: dict[str, None] = {}
+    families: dict[str, None] = {}
     for leaf, at in draft.leaves:
         if not _check_stage(decision.name, leaf, at, signals, found):
             continue
         if not _check_defined(leaf, at, signals, found):
             continue
         if leaf.type == "projection":
-            why = evaluated.foreign.get(fold(leaf.name), ())
+            why = tuple(f"`{each}`" for each in evaluated.foreign.get(fold(leaf.name), ()))
             if why:
-                foreign[f"`projection:{leaf.name}` (over {listed([f'`{each}`' for each in why], 'and')})"] = None
+                told[f"`projection:{leaf.name}` (over {listed(why, 'and')})"] = None
+                families |= dict.fromkeys(why)
+        elif leaf.type == "keyword" and leaf.name in signals.patterns:
+            told[f"`keyword:{leaf.name}` (regular expressions)"] = None
+            families["regular expressions"] = None
         elif leaf.type not in EVALUATED:
-            foreign[f"`{leaf.type}`"] = None
-    if not foreign:
-        return replace(decision, rules=_respelt(decision.rules, found))
-    if around.decision_source is DecisionSource.RULES:
-        draft.at.warn(
-            f"decision `{decision.name}` reads {listed(list(foreign)[:_MOST_TOLD], 'and')}, "
-            "which this filter does not evaluate: it is never selected here",
-            "give it a rule over keyword or fact_check, or take decisions from the route or the upstream "
-            "router (filter.decision_source)",
-        )
-    return replace(decision, selectable=False)
+            told[f"`{leaf.type}`"] = families[f"`{leaf.type}`"] = None
+    if not told:
+        return replace(decision, rules=_respelt(decision.rules, found)), Foreign()
+    return replace(decision, selectable=False), Foreign(tuple(told), tuple(families))
 
 
 def _respelt(rules: Node | Leaf | None, found: Projections) -> Node | Leaf | None:
@@ -239,21 +238,3 @@ def _check_defined(leaf: Leaf, at: Cursor, signals: Signals, found: Projections)
             f"did you mean `{guess}`?" if guess else "declare it in this recipe, or remove the condition",
         )
     return not missing
-
-
-def _check_plugins(drafts: Iterable[Draft], signals: Signals) -> None:
-    for draft in drafts:
-        plugin = draft.decision.plugin
-        if plugin is None or draft.plugin_at is None:
-            continue
-        if signals.hallucination and draft.plugin_use_nli is not None:
-            draft.plugin_use_nli.warn(
-                "is ignored: the recipe declares a hallucination rule, and the rule's use_nli counts",
-                "remove it here, and set use_nli on the rule",
-            )
-        if plugin.enabled and not signals.hallucination:
-            draft.plugin_at.warn(
-                f"decision `{draft.decision.name}` enables the plugin, and no hallucination rule is "
-                "declared: the plugin checks the answer itself (compatibility path; streams are not checked)",
-                "declare a rule under signals.hallucination",
-            )

@@ -44,6 +44,8 @@ _unused = (
     Key("max_sequence_length", Kind.ANY, "Not used: all is read whole, in windows."),
     flag("use_mmbert_32k", "Not used."),
     flag("use_modernbert", "Not used."),
+    Key("window", Kind.ANY, "Not used: all is read whole, in windows of this filter's own."),
+    Key("variant", Kind.ANY, "Not used: the model directory says what the model is."),
 )
 _model = (
     text("model_ref", "A name bound under `global.model_catalog.system`; `model_id` wins."),
@@ -119,7 +121,11 @@ MODEL_BLOCKS: Final = (
     Block(
         "mitigation",
         "The three models. Each block has two spellings; giving both is an error.",
-        (flag("enabled", "False does not switch rules off: remove them.", default=True), *_models),
+        (
+            flag("enabled", "False does not switch rules off: remove them.", default=True),
+            *_models,
+            Key("on_hallucination_detected", Kind.ANY, "Not used: a decision's plugin says what happens."),
+        ),
         owned=True,
     ),
     Block(

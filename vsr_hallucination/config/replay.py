@@ -60,6 +60,12 @@ def _upstream(fields: Fields, base: ReplaySettings, *, own_url: bool) -> ReplayS
     backend = fields.text("store_backend", "memory").lower()
     if own_url or not settings.enabled or backend == "memory":
         return settings
+    if backend == "postgres" and "postgres" not in fields:
+        fields.place("store_backend").warn(
+            "is postgres, and the file names no database (the router fills in its own): records stay in memory",
+            "set filter.replay.url, or add `postgres` with host, user and database",
+        )
+        return settings
     if backend == "postgres":
         return replace(settings, url=_postgres(fields))
     fields.place("store_backend").warn(

@@ -42,6 +42,11 @@ FAMILIES = (
     "agentic_facts",
     "decision",
     "topic_continuity",
+    "session",
+    "session_metric",
+    "taxonomy",
+    "event_context",
+    "random",
 )  # fmt: skip
 
 ACTIONS: Mapping[str, Action] = {action.value: action for action in Action}
@@ -61,6 +66,10 @@ _PLUGIN_TYPES = (
     "response_jailbreak",
     "context_compression",
     "shadow_dispatch",
+    "semantic-cache",
+    "image_gen",
+    "jailbreak",
+    "pii",
 )  # fmt: skip
 _PLUGIN_KEYS = frozenset(
     {
@@ -75,16 +84,21 @@ _DECISION = words(
     """
     id name description priority tier rules modelRefs plugins algorithm adaptations annotations
     candidateIterations candidate_requirements emits output_contract output_contract_spec tool_scope
+    action modelSelectionAlgorithm
     """
 )
-_NODE = frozenset({"operator", "conditions", "on_unknown"})
-_LEAF = frozenset({"type", "name", "label", "predicate", "on_unknown"})
+_NODE = frozenset({"operator", "conditions", "on_unknown", "on_error"})
+_LEAF = frozenset({"type", "name", "label", "predicate", "on_unknown", "on_error"})
+_PLUGIN = frozenset({"type", "configuration"})
 _LARGE = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A decision as read, with the places that cross-checks speak of. ``leaves``: each with its place."""
+    """A decision as read, with the places that cross-checks speak of. ``leaves``: each with its place.
+
+    ``plugin_told``: whether the plugin acts is said, by ``enabled`` in the file or by a warning that it is missing.
+    """
 
     decision: Decision
     at: Cursor
@@ -92,13 +106,14 @@ class Draft:
     leaves: tuple[tuple[Leaf, Cursor], ...]
     plugin_use_nli: Cursor | None
     plugin_at: Cursor | None
+    plugin_told: bool
 
 
 def read_decision(at: Cursor) -> Draft | None:
     """One entry of ``decisions``; None where it has no usable name or rules (an error is noted)."""
     fields = at.fields(_DECISION)
     name = read_name(fields, "a decision")
-    plugin, plugin_at, use_nli = _plugin(fields)
+    plugin, plugin_at, use_nli, told = _plugin(fields)
     leaves: list[tuple[Leaf, Cursor]] = []
     rules_at = fields.get("rules")
     rules = _tree(rules_at, leaves, top=True) if rules_at is not None else None
@@ -109,7 +124,9 @@ def read_decision(at: Cursor) -> Draft | None:
         rules=rules,
         plugin=plugin,
     )
-    return Draft(decision, at, fields.place("name"), tuple(leaves), use_nli, plugin_at) if name is not None else None
+    if name is None:
+        return None
+    return Draft(decision, at, fields.place("name"), tuple(leaves), use_nli, plugin_at, told)
 
 
 def read_name(fields: Fields, what: str) -> str | None:
@@ -201,14 +218,15 @@ def _operator(fields: Fields) -> Operator | None:
         return None
 
 
-def _plugin(fields: Fields) -> tuple[HallucinationPlugin | None, Cursor | None, Cursor | None]:
-    """The hallucination plugin, its place, and the place of its ``use_nli`` where that is given."""
+def _plugin(fields: Fields) -> tuple[HallucinationPlugin | None, Cursor | None, Cursor | None, bool]:
+    """The hallucination plugin, its place, the place of its ``use_nli`` where that is given, and ``plugin_told``."""
     plugin: HallucinationPlugin | None = None
     at: Cursor | None = None
     use_nli: Cursor | None = None
+    told = False
     for entry in fields.each("plugins"):
-        inner = entry.fields({"type", "configuration"})
-        kind = inner.text("type", None)
+        kind = _kind(entry)
+        inner = entry.fields(_PLUGIN, owned=kind == PLUGIN)
         if kind is None:
             if "type" not in inner:
                 inner.place("type").error("is missing", f"a plugin needs a type, such as {PLUGIN}")
@@ -223,6 +241,7 @@ def _plugin(fields: Fields) -> tuple[HallucinationPlugin | None, Cursor | None, 
         at = entry
         settings = inner.sub("configuration", _PLUGIN_KEYS, owned=True)
         use_nli = settings.get("use_nli")
+        told = "enabled" in settings or bool(settings.entries)
         if "enabled" not in settings and settings.entries:
             entry.warn("is configured but not enabled: it does nothing", "add `enabled: true` to its configuration")
         plugin = HallucinationPlugin(
@@ -232,4 +251,9 @@ def _plugin(fields: Fields) -> tuple[HallucinationPlugin | None, Cursor | None, 
             include_hallucination_details=settings.flag("include_hallucination_details", False),
             use_nli=settings.flag("use_nli", False),
         )
-    return plugin, at, use_nli
+    return plugin, at, use_nli, told
+
+
+def _kind(entry: Cursor) -> str | None:
+    """The plugin's type; None, and an error noted, where it has none that can be read."""
+    return entry.fields(None).text("type", None) if entry.is_mapping else None

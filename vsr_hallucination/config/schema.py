@@ -61,12 +61,16 @@ class HallucinationRule:
 
 @dataclass(frozen=True, slots=True)
 class KeywordRule:
-    """One entry of ``routing.signals.keywords``; operator OR / AND / NOR over ``keywords``."""
+    """One entry of ``routing.signals.keywords``; operator OR / AND / NOR over ``keywords``.
+
+    ``whole_words`` False: found anywhere, as the router's method ``regex`` does with plain text.
+    """
 
     name: str
     keywords: tuple[str, ...]
     operator: str = "OR"
     case_sensitive: bool = False
+    whole_words: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ FAMILY_KEYS = words(
     """
     keywords embeddings domains fact_check user_feedbacks reasks preferences language context structure
     complexity modality role_bindings jailbreak safety hallucination pii kb conversation events metadata
-    input_modality classifiers actions action agentic_facts decision decisions topic_continuity
+    input_modality classifiers actions action agentic_facts decision decisions topic_continuity random
+    session session_metrics taxonomy event_context event_context_rules signal_groups
     """
 )
 _RULE = frozenset({"name", "use_nli", "description"})
@@ -33,6 +34,8 @@ _KEYWORD = words(
 )
 _OPERATORS: Mapping[str, str] = {operator: operator for operator in ("OR", "AND", "NOR")}
 _PLAIN_METHODS = ("", "regex", "exact", "keyword")
+_REGEX = "regex"  # the router's word for keywords that are regular expressions, matched anywhere
+_PATTERN = re.compile(r"[\\*+?()|\[\]{}^$]")  # a dot alone stands for itself often enough
 # A rule's name stands in comma- and `=`-separated response headers.
 _HEADER_SAFE = re.compile(r"[!-~]{1,128}\Z")
 _SEPARATORS = frozenset(',;="')
@@ -43,8 +46,11 @@ class Signals:
     """The request-stage signals and the response-stage rules of one recipe."""
 
     hallucination: tuple[HallucinationRule, ...] = ()
+    hallucination_at: Cursor | None = None  # the first rule's place
     keywords: tuple[KeywordRule, ...] = ()
     keyword_names: frozenset[str] = frozenset()
+    patterns: frozenset[str] = frozenset()  # keyword rules over regular expressions, which are not evaluated here
+    approximate: tuple[tuple[Cursor, str], ...] = ()  # rules that ask for a method of the router's own
     fact_check: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = frozenset()  # names of domains and embeddings, which the router partitions
 
@@ -52,10 +58,12 @@ class Signals:
 def read_signals(fields: Fields) -> Signals:
     """The ``signals`` block of a routing block."""
     block = fields.sub("signals", FAMILY_KEYS)
-    keywords = _keywords(block)
-    names = frozenset(rule.name for rule in keywords)
+    keywords, patterns, approximate = _keywords(block)
+    names = frozenset(rule.name for rule in keywords) | patterns
     elsewhere = frozenset(name for family in ("domains", "embeddings") for name in _names(block, family))
-    return Signals(_hallucination(block), keywords, names, _fact_check(block), elsewhere)
+    rules = _hallucination(block)
+    at = next(block.each("hallucination"), None) if rules else None
+    return Signals(rules, at, keywords, names, patterns, approximate, _fact_check(block), elsewhere)
 
 
 def _names(block: Fields, family: str) -> Iterator[str]:
@@ -104,8 +112,13 @@ def _fact_check(block: Fields) -> frozenset[str]:
     return frozenset(seen)
 
 
-def _keywords(block: Fields) -> tuple[KeywordRule, ...]:
+def _keywords(
+    block: Fields,
+) -> tuple[tuple[KeywordRule, ...], frozenset[str], tuple[tuple[Cursor, str], ...]]:
+    """The rules that are evaluated, the names of those over regular expressions, and who asks for other matching."""
     rules: list[KeywordRule] = []
+    patterns: set[str] = set()
+    approximate: list[tuple[Cursor, str]] = []
     seen: dict[str, Cursor] = {}
     for entry in block.each("keywords"):
         fields = entry.fields(_KEYWORD)
@@ -118,13 +131,14 @@ def _keywords(block: Fields) -> tuple[KeywordRule, ...]:
         method = fields.text("method", "").lower()
         if method not in _PLAIN_METHODS or fields.flag("fuzzy_match", False):
             at = fields.place("method" if "method" in fields else "fuzzy_match")
-            at.warn(
-                f"`{method or 'fuzzy'}` matching is not done here: keywords are matched as they are written",
-                "list further spellings, or take decisions from upstream (filter.decision_source)",
-            )
-        if name is not None and not repeated(name, fields.place("name"), seen, "keyword rule"):
-            rules.append(KeywordRule(name, words, operator, case_sensitive))
-    return tuple(rules)
+            approximate.append((at, method or "fuzzy"))
+        if name is None or repeated(name, fields.place("name"), seen, "keyword rule"):
+            continue
+        if method == _REGEX and any(_PATTERN.search(word) for word in words):
+            patterns.add(name)
+        else:
+            rules.append(KeywordRule(name, words, operator, case_sensitive, whole_words=method != _REGEX))
+    return tuple(rules), frozenset(patterns), tuple(approximate)
 
 
 def repeated(name: str, at: Cursor, seen: dict[str, Cursor], what: str) -> bool:

@@ -138,7 +138,16 @@ class _Builder:
         elif isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise self.fatal(_mark(event), "a second document begins here", "keep one document in the file")
+                raise self._second(_mark(event))
+
+    def _second(self, mark: Mark) -> YamlError:
+        if isinstance(self.root, Mapping) and {"apiVersion", "kind"} <= self.root.entries.keys():
+            return self.fatal(
+                mark,
+                "a second document begins here: the file holds Kubernetes objects",
+                "give the router's configuration file (version, routing, global), not the objects that deploy it",
+            )
+        return self.fatal(mark, "a second document begins here", "keep one document in the file")
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         mark = _mark(event)

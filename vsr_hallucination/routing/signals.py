@@ -39,7 +39,8 @@ def evaluate_keywords(recipe: Recipe, prompt: str) -> Mapping[str, float]:
 
     Keywords are literal text. Case is folded unless ``case_sensitive``; canonically equal spellings are one, and so
     are all runs of white space. Where a keyword begins or ends with a letter or digit of a spaced script, it matches
-    whole words only; in Chinese, Japanese, Thai and the like, anywhere. OR: one keyword at least, AND: all, NOR: none.
+    whole words only (unless the rule says otherwise); in Chinese, Japanese, Thai and the like, anywhere. OR: one
+    keyword at least, AND: all, NOR: none.
     """
     folded: dict[bool, str] = {}
     for rule in recipe.keywords:
@@ -72,7 +73,7 @@ def fact_check_signals(gate: GateResult) -> Mapping[Signal, float]:
 
 
 def _matches(rule: KeywordRule, text: str) -> bool:
-    found = (_pattern(word, rule.case_sensitive).search(text) is not None for word in rule.keywords)
+    found = (_pattern(word, rule.case_sensitive, rule.whole_words).search(text) is not None for word in rule.keywords)
     if rule.operator == "AND":
         return all(found)
     return any(found) if rule.operator == "OR" else not any(found)
@@ -84,10 +85,10 @@ def _fold(text: str, case_sensitive: bool) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _pattern(word: str, case_sensitive: bool) -> re.Pattern[str]:
+def _pattern(word: str, case_sensitive: bool, whole_words: bool) -> re.Pattern[str]:
     """The keyword first, then what stands around it: a pattern that begins with literals is searched fast."""
     folded = _fold(word, case_sensitive)
     literal = re.escape(folded)
-    before = f"(?<!{_WORD}{literal})" if _STARTS_AS_WORD.match(folded) else ""
-    after = f"(?!{_WORD})" if _ENDS_AS_WORD.search(folded) else ""
+    before = f"(?<!{_WORD}{literal})" if whole_words and _STARTS_AS_WORD.match(folded) else ""
+    after = f"(?!{_WORD})" if whole_words and _ENDS_AS_WORD.search(folded) else ""
     return re.compile(literal + before + after)
