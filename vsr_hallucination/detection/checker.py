@@ -217,6 +217,7 @@ class DetectorChecker:
             unsupported_score=marked.unsupported_score,
             clean_confidence=1.0 - marked.unsupported_score,
             coverage=found.coverage,
+            worst_part=marked.worst_part,
         )
 
     @staticmethod

@@ -43,7 +43,8 @@ def mark_sentences(
     candidates: list[Candidate] = []
     floor = min(CANDIDATE_FLOOR, limits.threshold)
     for (start, end), chance in zip(described.spans, scores.sentence.tolist(), strict=True):
-        if chance < floor or len(spans) + len(candidates) >= MAX_SPANS:
+        kept = spans if chance >= limits.threshold else candidates  # many doubts must not crowd a verdict out
+        if chance < floor or len(kept) >= MAX_SPANS:
             continue
         parts = localise(answer, start, end, tokens, heat, rule, limits.min_span_confidence)
         found = sift(answer, [(a, b, chance) for a, b in parts], limits, "model")
@@ -53,7 +54,8 @@ def mark_sentences(
             continue
         spans += found.spans
         candidates += found.candidates
-    return Marked(tuple(spans), tuple(candidates), scores.answer)
+    worst_part = float(scores.sentence.max(initial=0.0))
+    return Marked(tuple(spans), tuple(candidates), scores.answer, worst_part)
 
 
 def token_heat(

@@ -41,11 +41,15 @@ class SpanLimits:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """Spans and candidates of one answer, in text order, and its score before any threshold."""
+    """Spans and candidates of one answer, in text order, and its score before any threshold.
+
+    ``worst_part``: see ``types.Detection``.
+    """
 
     spans: tuple[Span, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     unsupported_score: float = 0.0
+    worst_part: float | None = None
 
 
 def mark(
@@ -122,8 +126,8 @@ def with_values(answer: str, marked: Marked, flagged: Sequence[Flagged], limits:
         return marked
     if limits.threshold > VALUE_CHECK_CONFIDENCE:
         extra = tuple(Candidate(f.start, f.end, VALUE_CHECK_CONFIDENCE, "threshold") for f in flagged[:MAX_SPANS])
-        score = max(marked.unsupported_score, VALUE_CHECK_CONFIDENCE)
-        return replace(marked, candidates=marked.candidates + extra, unsupported_score=score)
+        score, worst = _at_least(marked, VALUE_CHECK_CONFIDENCE)
+        return replace(marked, candidates=marked.candidates + extra, unsupported_score=score, worst_part=worst)
     spans = list(marked.spans)
     flagged = flagged[:MAX_SPANS]
     for found in flagged:
@@ -152,5 +156,10 @@ def with_values(answer: str, marked: Marked, flagged: Sequence[Flagged], limits:
         )
     spans.sort(key=lambda span: (span.start, span.end))
     candidates = tuple(c for c in marked.candidates if not any(c.start < f.end and f.start < c.end for f in flagged))
-    score = max(marked.unsupported_score, VALUE_CHECK_CONFIDENCE)
-    return Marked(tuple(spans[:MAX_SPANS]), candidates, score)
+    return Marked(tuple(spans[:MAX_SPANS]), candidates, *_at_least(marked, VALUE_CHECK_CONFIDENCE))
+
+
+def _at_least(marked: Marked, confidence: float) -> tuple[float, float | None]:
+    """(score, worst part) of an answer in which something of this confidence was found beside."""
+    worst = marked.worst_part
+    return max(marked.unsupported_score, confidence), None if worst is None else max(worst, confidence)

@@ -163,6 +163,8 @@ class Detection:
     """What a detector found in one answer.
 
     ``clean_confidence`` is the certainty that the least certain part is supported (1 − its unsupported probability).
+    ``worst_part`` is the highest probability of any one part: an answer has a span where it reaches the threshold (with
+    every length allowed and no NLI filter). None: it is the ``unsupported_score``, which may otherwise lie above it.
     """
 
     spans: tuple[Span, ...]
@@ -170,6 +172,7 @@ class Detection:
     unsupported_score: float
     clean_confidence: float
     coverage: Coverage
+    worst_part: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

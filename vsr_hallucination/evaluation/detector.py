@@ -67,6 +67,8 @@ async def judge(checker: Checker, row: Row, options: Options) -> tuple[Case, dic
     texts = [passage.text for passage in grounding.passages]
     counted = await asyncio.to_thread(novelty, row.answer, row.question, texts)
     score = observation.unsupported_score
+    found = None if result is None else result.detection
+    deciding = score if found is None or found.worst_part is None else found.worst_part
     case = Case(
         gold=row.faulty,
         flagged=None if observation.state is State.UNAVAILABLE else observation.state is State.DETECTED,
@@ -83,8 +85,9 @@ async def judge(checker: Checker, row: Row, options: Options) -> tuple[Case, dic
         new_words=counted.count,
         new_share=counted.share,
         lexical_score=counted.score,
+        deciding=deciding,
     )
-    return case, line
+    return case, line | {"deciding": deciding}
 
 
 async def judge_all(

@@ -29,7 +29,10 @@ Stretch = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One answer as judged. ``flagged`` None: unavailable. ``gold`` None: no label. Lengths in code points."""
+    """One answer as judged. ``flagged`` None: unavailable. ``gold`` None: no label. Lengths in code points.
+
+    ``deciding`` is the lowest threshold at which the answer is released; None: it is the ``score``.
+    """
 
     gold: bool | None
     flagged: bool | None
@@ -46,6 +49,7 @@ class Case:
     new_words: int = 0  # the lexical baseline's count
     new_share: float = 0.0
     lexical_score: float = 0.0
+    deciding: float | None = None
 
 
 def metrics(

@@ -19,9 +19,14 @@ _INK, _GRID = "#1f4e79", "#999999"
 
 
 def arrays(cases: Sequence[Case]) -> tuple[list[float], list[int]]:
-    """Scores and labels of the cases that were judged and have a label; the others are never released unseen."""
+    """What decides, and labels, of the cases that were judged and have a label; the others are never released unseen.
+
+    That is the answer's worst part, not its score: many slight doubts raise the score above a threshold that no part
+    reaches, and the gateway, which flags by parts, would release what was counted as flagged.
+    """
     judged = [c for c in cases if c.gold is not None and c.flagged is not None and c.score is not None]
-    return [c.score or 0.0 for c in judged], [int(bool(c.gold)) for c in judged]
+    deciding = [c.score if c.deciding is None else c.deciding for c in judged]
+    return [min(1.0, max(0.0, one or 0.0)) for one in deciding], [int(bool(c.gold)) for c in judged]
 
 
 def figures(cases: Sequence[Case], *, risk: float | None, confidence: float) -> dict[str, Any]:
@@ -44,7 +49,7 @@ def section(found: Mapping[str, Any], picture: str | None) -> str:
     """The part of report.md."""
     parts = [
         "## Releasing answers unseen",
-        "An answer is released as not_detected where its unsupported score lies below the threshold. Coverage is the "
+        "An answer is released as not_detected where its worst part lies below the threshold. Coverage is the "
         "share of answers released; clean is the share of those that are supported. Intervals are Wilson's, 95 %. "
         f"Area under risk and coverage (AURC, lower is better): {decimal(found['aurc'], 4)}, n = {found['n']}.",
     ]

@@ -1,8 +1,8 @@
 """When may the gateway release an answer unseen? Pure: scores and labels in, curves and a guaranteed threshold out.
 
-``scores``: unsupported scores in [0, 1]; ``faulty``: 1 where the answer really is unsupported. At a threshold an answer
-is released (``not_detected``) if its score lies below it, and flagged otherwise. Coverage is the share of answers
-released, risk the share of faulty answers among the released.
+``scores``: how likely each answer's worst part is unsupported, in [0, 1]; ``faulty``: 1 where the answer really is
+unsupported. At a threshold an answer is released (``not_detected``) if its score lies below it, and flagged otherwise.
+Coverage is the share of answers released, risk the share of faulty answers among the released.
 
 The guarantee is Learn-then-Test (Angelopoulos et al., arXiv:2110.01052): for each threshold of a grid that was fixed
 before the data were seen, the hypothesis "risk > ``risk``" has an exact binomial p-value, since given how many answers
