@@ -5,8 +5,9 @@ What is no evidence, and why:
 - nothing at all, ``null``, ``""``, ``[]``, white space, JSON without a value in it, and the placeholders that agents
   put in their place (``(no output)``): an empty passage would count as grounding and make every claim unsupported.
   ``No results found.`` is a finding and stays evidence;
-- an error result (marked by the API, an MCP ``isError``, or JSON that says nothing but ``error``): noted as unread.
-  An error told as plain text cannot be told from a finding and stays evidence;
+- an error result (marked by the API, an MCP ``isError``, JSON that says nothing but ``error``, or a text that is an
+  HTTP error and nothing else): noted as unread. Another error told as plain text cannot be told from a finding and
+  stays evidence;
 - images, audio, files, encrypted pages: noted as unread, they lower the grounding's coverage;
 - what user, system or developer messages say, and the list of ``tools``. ``EvidenceOptions`` can say otherwise of
   tagged sections, named messages, request fields, and texts beside the body; each passage keeps whose word it is in
@@ -19,6 +20,7 @@ from collections.abc import Mapping
 
 from vsr_hallucination.apis.base import TOOLS_ONLY, EvidenceOptions
 from vsr_hallucination.apis.flatten import Flattened, flatten, looks_like_json
+from vsr_hallucination.apis.httperror import only_http_error
 from vsr_hallucination.apis.jsontext import Path, path_text
 from vsr_hallucination.apis.tagged import pattern_of, sections
 from vsr_hallucination.detection.types import Grounding, OffsetRun, Passage, UnreadEvidence
@@ -117,6 +119,9 @@ class EvidenceBuilder:
         ``lead`` (a title) goes in front of it in the passage and maps to nothing. A ``path`` in words is no JSON path.
         """
         if not is_text(text):
+            return
+        if trust == "tool" and not looks_like_json(text) and only_http_error(text):
+            self.unread(path, "error")
             return
         flat = self._flatten(text)
         shown, origin = (text, ()) if flat is None else (flat.text, flat.origin)

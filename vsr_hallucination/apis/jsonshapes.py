@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from vsr_hallucination.apis import jsonnodes as nodes
 from vsr_hallucination.apis.originmap import Level
 
@@ -13,6 +15,9 @@ _ERROR_COMPANY = frozenset(
     "error error_type error_code errors code status status_code statuscode message success ok type detail details "
     "request_id requestid retry_after param iserror is_error timestamp trace_id hint".split()
 )
+_PROBLEM_COMPANY = frozenset(("title", "instance", "reason", "path"))
+_STATUS_KEYS = ("status", "code", "status_code", "statuscode", "error_code")
+_FAILURES = frozenset(str(status.value) for status in HTTPStatus if status.value >= 400)
 PART_TYPES = frozenset(("text", "image", "audio", "resource", "resource_link"))
 
 
@@ -50,10 +55,21 @@ def are_parts(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Array) and bool(node.items) and all(is_part(item) for item in node.items)
 
 
+def _is_http_problem(level: Level, node: nodes.Object) -> bool:
+    """A failed request told in JSON: a status of failure with words about it, and nothing else (RFC 9457)."""
+    names = {key.lower() for key in node.members}
+    if not names <= _ERROR_COMPANY | _PROBLEM_COMPANY or names.isdisjoint(("message", "detail", "title", "reason")):
+        return False
+    values = (plain(level, value) for key, (_, value) in node.members.items() if key.lower() in _STATUS_KEYS)
+    return any(value in _FAILURES for value in values)
+
+
 def is_error_result(level: Level, node: nodes.Object) -> bool:
     """An MCP error result, or an object that says nothing but that something failed."""
     flag = node.members.get("isError")
     if flag is not None and plain(level, flag[1]) == "true":
+        return True
+    if _is_http_problem(level, node):
         return True
     error = node.members.get("error")
     if error is None or any(key.lower() not in _ERROR_COMPANY for key in node.members):
