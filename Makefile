@@ -8,7 +8,7 @@ STAMP     := $(VENV)/.installed
 SOURCES   := vsr_hallucination training tests
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint typecheck unit bench docs soak proto container-test clean
+.PHONY: help install run test lint typecheck unit bench docs soak train proto container-test clean
 .DELETE_ON_ERROR:
 
 help:  ## what can be made
@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[dev,demo,docs,eval,postgres,train]'
 	@touch $(STAMP)
 
-run: $(STAMP)  ## start Envoy, the filter and a scripted upstream, tour through them, keep serving
+run: $(STAMP)  ## start Envoy, the filter and a scripted upstream, tour through them, keep serving; ARGS=--once ends after the tour
 	@exec $(BIN)/vsr-hallucination demo $(ARGS)
 
 test: lint typecheck unit  ## lint, strict types, all tests with a coverage figure; real Envoy, models and PostgreSQL
@@ -49,6 +49,18 @@ soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,
 	PYTHONPATH=tests $(BIN)/python tests/soak/evaluator.py
 	PYTHONPATH=tests $(BIN)/python tests/soak/reload.py
 	PYTHONPATH=tests $(BIN)/python tests/soak/config_cost.py
+
+train: $(STAMP)  ## make the embedded models again from DATA (training/README.md), measure them on DEV; continues where it stopped
+	@test -n "$(DATA)" || { echo "say where the training rows are: make train DATA=path/to/train [DEV=path/to/dev]" >&2; exit 2; }
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.fact_check "$(DATA)" $(ARGS)
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.detector "$(DATA)" --epochs 2 $(ARGS)
+	$(BIN)/python -m training.sentence "$(DATA)"
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.explainer "$(DATA)" \
+	  --start training/runs/detector/checkpoint.pt --epochs 5 $(ARGS)
+	$(BIN)/python -m training.probe "$(DATA)"
+	@test -z "$(DEV)" || for set in ragtruth_qa lfqa_verification halueval_qa; do \
+	  $(BIN)/vsr-hallucination eval detector --data "$(DEV)/$$set.jsonl.gz" --out "eval-out/$$set" \
+	    $$(test $$set = halueval_qa && echo --pairs-within 0.2) || exit 1; done
 
 proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
 	$(BIN)/python proto/compile.py

@@ -12,7 +12,7 @@ import torch
 
 from training.base import MODELS, RUNS, base_directory
 from training.loop import Recipe, load_checkpoint
-from training.nli_data import ENTAILMENT, LABELS, load
+from training.nli_data import ENTAILMENT, LABELS, epochs_of, load
 from training.rows import held_out
 from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
@@ -26,35 +26,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--base", type=Path, help="directory of the base model")
-    parser.add_argument("--rows", type=int, default=100_000, help="at most so many training rows")
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--steps", type=int, help="stop the schedule after so many steps")
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
-    parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector run whose encoder to begin from")
+    parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
     kept = [p for p in pairs if held_out(p.first, 0.08)]
-    trained = [p for p in pairs if not held_out(p.first, 0.08)][: options.rows]
-    print("training rows", len(trained), Counter(LABELS[p.label] for p in trained), Counter(p.group for p in trained))
+    epochs = epochs_of([p for p in pairs if not held_out(p.first, 0.08)], options.epochs, random.Random(31))
+    print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
     tuning = [p for p in kept if held_out(p.first, 0.5, "half")]
     test = [p for p in kept if not held_out(p.first, 0.5, "half")]
     if options.finish:
+        torch.set_num_threads(2)
         model = build_model(base, LABELS)
         print("checkpoint of step", load_checkpoint(model, RUNS / options.run))
-        report(model, base, tuning, test, options.out)
-        return
-    recipe = Recipe(
-        "explainer",
-        learning_rate=2e-4,
-        epochs=options.epochs,
-        max_steps=options.steps,
-        batch_tokens=3072,
-        checkpoint_every=100,
-    )
-    model = fit(base, LABELS, trained, recipe, TRAIN_LENGTH, RUNS / options.run, options.start)
+    else:
+        recipe = Recipe(
+            "explainer",
+            learning_rate=2e-4,
+            max_steps=options.steps,
+            batch_tokens=2048,
+            checkpoint_every=100,
+            smoothing=0.05,
+            average_from=0.75,
+        )
+        model = fit(base, LABELS, epochs, recipe, TRAIN_LENGTH, RUNS / options.run, options.start)
     report(model, base, tuning, test, options.out)
 
 

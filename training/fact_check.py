@@ -39,8 +39,8 @@ def main() -> None:
     kept = [p for p in pairs if held_out(p.first.lower(), 0.1)]
     trained = [p for p in pairs if not held_out(p.first.lower(), 0.1)][: options.rows]
     print("training rows", len(trained), Counter(LABELS[p.label] for p in trained), Counter(p.group for p in trained))
-    recipe = Recipe("fact_check", learning_rate=1.5e-4, epochs=options.epochs, batch_tokens=2048, checkpoint_every=200)
-    model = fit(base, LABELS, trained, recipe, MAX_LENGTH, RUNS / options.run)
+    recipe = Recipe("fact_check", learning_rate=1.5e-4, batch_tokens=2048, checkpoint_every=200)
+    model = fit(base, LABELS, [trained] * options.epochs, recipe, MAX_LENGTH, RUNS / options.run)
     # One half of the held-out prompts sets temperature and threshold, the other half is reported.
     tuning = [p for p in kept if held_out(p.first.lower(), 0.5, "half")]
     report(model, base, tuning, [p for p in kept if not held_out(p.first.lower(), 0.5, "half")], options.out)
@@ -61,9 +61,10 @@ def report(model: object, base: Path, tuning: list[Pair], test: list[Pair], out:
     )
     print(f"temperature {temperature}  threshold {threshold}  test rows {len(test)}")
     accuracy, recall = float((needs == truth).float().mean()), float(needs[truth].float().mean())
+    false = float(needs[~truth].float().mean())
     print(
-        f"accuracy {accuracy:.3f}  recall(needs) {recall:.3f}  "
-        f"false needs {float(needs[~truth].float().mean()):.3f}  ECE {ece:.3f}"
+        f"balanced accuracy {(recall + 1 - false) / 2:.3f}  accuracy {accuracy:.3f}  recall(needs) {recall:.3f}  "
+        f"false needs {false:.3f}  ECE {ece:.3f}"
     )
     groups: dict[str, list[bool]] = defaultdict(list)
     for pair, called, right in zip(test, needs.tolist(), truth.tolist(), strict=True):

@@ -7,34 +7,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from training.domains import MONTHS
 from training.records import Text
-from training.values import WORDS, wrong_number
+from training.values import WORDS
 from vsr_hallucination.detection.encoding import EvidenceWords, readings
 
 Sentence = tuple[str, str]
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9•\-*])|\n+")
-_NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
-_NAME = re.compile(r"(?<=[a-z,;:] )(?:[A-Z][\w’'-]+|[A-Z]{2,})(?:(?: of| the| de| and)? (?:[A-Z][\w’'-]+|[A-Z]{2,}))*")
+NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
+NAME = re.compile(r"(?<=[a-z,;:] )(?:[A-Z][\w’'-]+|[A-Z]{2,})(?:(?: of| the| de| and)? (?:[A-Z][\w’'-]+|[A-Z]{2,}))*")
 _PHRASE = re.compile(
     r"(,? (?:which|who|including|making|such as|especially|because of|because|due to|according to|along with|"
     r"as well as|in order to|while|where|after|before|since|until|despite|with|by|from|for|in|during|under|through|"
     r"after|near|against) [^,.;:()\n]{8,70})(?=[.,;])"
 )
-_FLIPS = (
-    ("increased", "decreased"), ("increase", "decrease"), ("higher", "lower"), ("more", "less"),
-    ("largest", "smallest"),
-    ("first", "last"), ("before", "after"), ("north", "south"), ("east", "west"), ("northern", "southern"),
-    ("eastern", "western"), ("won", "lost"), ("always", "never"), ("all", "none"), ("most", "few"), ("best", "worst"),
-    ("above", "below"), ("left", "right"), ("older", "younger"), ("early", "late"), ("male", "female"),
-    ("father", "mother"), ("brother", "sister"), ("black", "white"), ("hot", "cold"), ("winter", "summer"),
-    ("son", "daughter"), ("open", "closed"),
-    ("million", "billion"), ("hundred", "thousand"), ("kilometers", "miles"), ("years", "months"), ("days", "weeks"),
-    ("hours", "minutes"), ("percent", "points"), ("maximum", "minimum"), ("public", "private"), ("buy", "sell"),
-    ("success", "failure"), ("accepted", "rejected"), ("safe", "dangerous"), ("rural", "urban"), ("begin", "end"),
-)  # fmt: skip
-_FLIP = {a: b for pair in _FLIPS for a, b in (pair, pair[::-1])}
-_NEGATABLE = re.compile(r"\b(is|was|are|were|can|has|have|had|does|did|will|should|could)(n't| not)?\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +44,7 @@ def split_sentences(text: str) -> list[Sentence]:
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(m.group() for m in _NAME.finditer(text) if len(m.group()) < 40))
+    return tuple(dict.fromkeys(m.group() for m in NAME.finditer(text) if len(m.group()) < 40))
 
 
 def content_novelty(sentence: str, evidence: EvidenceWords) -> tuple[float, int]:
@@ -70,83 +55,12 @@ def content_novelty(sentence: str, evidence: EvidenceWords) -> tuple[float, int]
     return (sum(w.novel for w in content) / len(content) if content else 0.0), len(content)
 
 
-def _replaced(sentence: str, start: int, end: int, new: str) -> Text:
+def replaced(sentence: str, start: int, end: int, new: str) -> Text:
     text = Text()
     text.add(sentence[:start])
     text.add(new, bad=True)
     text.add(sentence[end:])
     return text
-
-
-def change_value(rng: random.Random, sentence: str, evidence: EvidenceWords) -> Text | None:
-    """A number, number word or month becomes another one that the evidence does not hold."""
-    choices: list[tuple[int, int, str]] = []
-    for match in _NUMBER.finditer(sentence):
-        plain = match.group().replace(",", "")
-        if len(plain) > 12:
-            continue
-        value = float(plain) if "." in plain else int(plain)
-        if len(plain) == 4 and "," not in match.group() and 1200 < value < 2100 and rng.random() < 0.8:
-            new: float = value + rng.choice((-1, 1)) * rng.choice((1, 2, 3, 5, 7, 10, 12, 20, 40, 100))
-            shown = str(int(new))
-        else:
-            new = wrong_number(rng, value)
-            shown = f"{new:,}" if "," in match.group() else str(new)
-        choices.append((match.start(), match.end(), shown))
-    for match in re.finditer(r"\b(" + "|".join([*WORDS[2:], *MONTHS]) + r")\b", sentence):
-        pool: Sequence[str] = MONTHS if match.group() in MONTHS else WORDS[2:]
-        choices.append((match.start(), match.end(), rng.choice(pool)))
-    rng.shuffle(choices)
-    for start, end, shown in choices:
-        if evidence.novel(shown):
-            return _replaced(sentence, start, end, shown)
-    return None
-
-
-def change_name(rng: random.Random, sentence: str, evidence: EvidenceWords, pool: Sequence[str]) -> Text | None:
-    """A name becomes another name of about the same shape, unknown to the evidence."""
-    found = list(_NAME.finditer(sentence))
-    if not found or not pool:
-        return None
-    match = rng.choice(found)
-    same = [n for n in pool if len(n.split()) == len(match.group().split())] or list(pool)
-    for new in rng.sample(same, min(8, len(same))):
-        if new not in sentence and any(evidence.novel(word) for word in new.split()):
-            return _replaced(sentence, match.start(), match.end(), new)
-    return None
-
-
-def swap_known(
-    rng: random.Random, sentence: str, known_names: Sequence[str], known_numbers: Sequence[str]
-) -> Text | None:
-    """A name or number becomes another that the evidence does hold: wrong, yet no new word."""
-    numbers = list(_NUMBER.finditer(sentence))
-    others = [n for n in known_numbers if n not in sentence]
-    if numbers and others and rng.random() < 0.6:
-        match = rng.choice(numbers)
-        same = [n for n in others if len(n) == len(match.group())] or others
-        return _replaced(sentence, match.start(), match.end(), rng.choice(same))
-    found = list(_NAME.finditer(sentence))
-    others = [n for n in known_names if n not in sentence]
-    if not found or not others:
-        return None
-    match = rng.choice(found)
-    return _replaced(sentence, match.start(), match.end(), rng.choice(others))
-
-
-def flip(rng: random.Random, sentence: str) -> Text | None:
-    """An opposite, another unit, or a negation put in or taken out."""
-    found = [m for m in re.finditer(r"[A-Za-z]+", sentence) if m.group() in _FLIP]
-    if found and rng.random() < 0.75:
-        match = rng.choice(found)
-        return _replaced(sentence, match.start(), match.end(), _FLIP[match.group()])
-    verbs = list(_NEGATABLE.finditer(sentence))
-    if not verbs:
-        return None
-    match = rng.choice(verbs)
-    if match.group(2):
-        return _replaced(sentence, match.start(), match.end(), match.group(1))
-    return _replaced(sentence, match.start(), match.end(), f"{match.group(1)} not")
 
 
 def phrases_of(sentence: str) -> list[str]:
@@ -233,7 +147,7 @@ def reformat_values(rng: random.Random, answer: str) -> str:
             return f"{int(text):,}"
         return text
 
-    changed = _NUMBER.sub(number, answer)
+    changed = NUMBER.sub(number, answer)
 
     def percent(match: re.Match[str]) -> str:
         return match.group(1) + rng.choice((" percent", "%", " %"))

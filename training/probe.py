@@ -14,18 +14,22 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from training.detector_data import load
+from training.base import RUNS
+from training.detector import ROWS, SEED, kept
+from training.detector_data import load, trained_on
 from training.rows import held_out
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
-    parser.add_argument("--scale", type=float, default=0.5)
+    parser.add_argument("--run", default="detector", help="the detector's run, whose rows are read")
     options = parser.parse_args()
-    rows = load(options.data, random.Random(7), options.scale)
-    for group in ("", "passages", "records", "summedits", "defacto"):
-        chosen = [row for row in rows if row.group.startswith(group)]
+    rows = trained_on(kept(RUNS / options.run / ROWS, lambda: load(options.data, random.Random(SEED))))
+    made = ("passages", "prose", "records", "tables")
+    for group in ("", "made", *made, "summedits", "defacto"):
+        wanted = made if group == "made" else group
+        chosen = [row for row in rows if row.group.startswith(wanted)]
         train = [row for row in chosen if not held_out(row.key, 0.25, "probe")]
         test = [row for row in chosen if held_out(row.key, 0.25, "probe")]
         words = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)

@@ -326,7 +326,7 @@ def _record(
 def make(rng: random.Random, fault: str | None = None) -> Made:
     """One row. ``fault``: clean, value, swap, invented, refusal; drawn if not given."""
     if fault is None:
-        fault = rng.choices(("clean", "value", "swap", "invented", "refusal"), (46, 26, 6, 17, 5))[0]
+        fault = rng.choices(("clean", "value", "swap", "invented", "refusal"), (46, 20, 18, 14, 4))[0]
     domain = rng.choice(DOMAINS)
     style = rng.choice(("snake", "snake", "camel", "title", "kebab"))
     chosen = rng.sample(domain.facts, rng.randint(1, len(domain.facts)))

@@ -1,16 +1,17 @@
 """``python -m training.sentence DATA``: fits the sentence model over the exported detector, writes it to ``vsr.json``.
 
 First a line over the words alone, on some 4,000 rows that no model has to read; then a line over its log-odds and what
-the model says, on rows the detector was not trained on (``sentence_fit.Stacked``). Every figure printed is
-cross-fitted: what scores a row saw no row over the same context. Threshold and span rule are chosen on the same scores.
+the model says, on rows the detector was not trained on (``sentence_fit.Stacked``); last a line over answers. Every
+figure printed is cross-fitted: what scores a row saw no row over the same context. Threshold and span rule are chosen
+on the same scores.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import pickle
-from collections.abc import Callable, Sequence
+import random
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,16 +20,32 @@ import numpy as np
 from tqdm import tqdm
 
 from training.base import MODELS, RUNS
+from training.detector import ROWS, SEED, kept, trained_before
+from training.detector_data import load
 from training.sentence_data import JudgedRow, judged_rows, word_rows
-from training.sentence_fit import ANSWERS, Shape, Table, cross_fitted, stacked, table_of
+from training.sentence_fit import (
+    ANSWERS,
+    PRIOR,
+    Shape,
+    Table,
+    answer_matrix,
+    cross_fitted,
+    cross_fitted_answers,
+    solve_answers,
+    stacked,
+    table_of,
+)
 from training.sentence_readings import Seen, read_all, words_only
 from vsr_hallucination.detection.embedded import METADATA
+from vsr_hallucination.detection.lexical import novelty
 from vsr_hallucination.detection.sentence_features import FEATURES, Floats
-from vsr_hallucination.detection.sentence_score import SentenceScores, SpanRule, pooled
+from vsr_hallucination.detection.sentence_score import ANSWER_FEATURES, SentenceScores, SpanRule, pooled
 from vsr_hallucination.detection.sentence_spans import mark_sentences
 from vsr_hallucination.detection.spans import SpanLimits
+from vsr_hallucination.detection.value_check import VALUE_CHECK_CONFIDENCE
 
 SHARPNESS = 1.0
+ANSWER = ANSWER_FEATURES
 # Answers that a model wrote and people judged count for more than made ones: the detector was trained to know made
 # faults, and would be believed too much.
 WEIGHTS = (("expertqa", 2.0), ("model answers", 2.0), ("passages", 0.5), ("records", 0.5))
@@ -49,21 +66,54 @@ def answer_scores(table: Table, logits: Floats, sharpness: float) -> Floats:
     return np.array([pooled(logits[own], sharpness) if len(own) else 0.0 for own in owners_of(table)])
 
 
-def report(name: str, table: Table, scores: Floats) -> None:
-    """Prints AUROC of answers: over all groups of ``ANSWERS`` together, and group by group."""
+def report(name: str, table: Table, scores: Floats) -> dict[str, float]:
+    """Prints and returns AUROC of answers: over all groups of ``ANSWERS`` together, and group by group."""
     from sklearn.metrics import roc_auc_score
 
     groups = np.array(table.group)
     known = table.faulty >= 0
-    parts = []
+    found = {}
     for group in sorted(set(table.group)):
         chosen = known & (groups == group)
         if 0 < table.faulty[chosen].sum() < chosen.sum():
-            parts.append(f"{group} {roc_auc_score(table.faulty[chosen], scores[chosen]):.3f}")
+            found[group] = float(roc_auc_score(table.faulty[chosen], scores[chosen]))
     chosen = known & np.isin(groups, ANSWERS)
-    print(
-        f"{name}: answers {roc_auc_score(table.faulty[chosen], scores[chosen]):.3f} | " + ", ".join(parts), flush=True
-    )
+    whole = roc_auc_score(table.faulty[chosen], scores[chosen])
+    print(f"{name}: answers {whole:.3f} | " + ", ".join(f"{k} {v:.3f}" for k, v in found.items()), flush=True)
+    return found
+
+
+def report_kinds(rows: Sequence[JudgedRow], table: Table, scores: Floats, flagged: Any) -> None:
+    """Prints, by kind of made fault, the recall at 5 % false alarms on clean made answers, and at the threshold."""
+    made = np.array([row.group in ("passages", "prose", "records") for row in rows])
+    clean = np.sort(scores[made & (table.faulty == 0)])[::-1]
+    limit = clean[int(ALLOWED_FLAGGED * len(clean))]
+    kinds = np.array([row.kind for row in rows])
+    print(f"made faults by kind (5 % of {len(clean)} clean made answers at or above {limit:.3f}):")
+    for kind in sorted(set(kinds) - {""}):
+        own = kinds == kind
+        parts = []
+        for family in ("passages", "prose", "records"):
+            fits = own & np.array([row.group == family for row in rows])
+            if fits.any():
+                parts.append(f"{family} {np.mean(scores[fits] > limit):.2f} of {int(fits.sum())}")
+        print(
+            f"  {kind:14} rows {int(own.sum()):3}  recall at 5 % {np.mean(scores[own] > limit):.3f}"
+            f"  flagged {np.mean(flagged[own]):.3f}  (" + ", ".join(parts) + ")"
+        )
+
+
+def calibration_error(table: Table, chances: Floats, bins: int = 10) -> float:
+    """ECE of the answers' scores over ``ANSWERS`` where faulty ones weigh as if ``PRIOR`` of the answers were."""
+    kept = np.isin(np.array(table.group), ANSWERS) & (table.faulty >= 0)
+    chances, truth = chances[kept], table.faulty[kept].astype(np.float64)
+    heavy = np.where(truth > 0, PRIOR / truth.sum(), (1 - PRIOR) / (1 - truth).sum())
+    total = 0.0
+    for i in range(bins):
+        inside = (chances > i / bins) & (chances <= (i + 1) / bins)
+        if inside.any():
+            total += abs(float((heavy * (chances - truth))[inside].sum()))
+    return total
 
 
 def choose_threshold(table: Table, logits: Floats, valued: Any) -> float:
@@ -125,13 +175,6 @@ def choose_rule(
     return best[1], best[2]
 
 
-def _kept(path: Path, make: Callable[[], Any]) -> Any:
-    """What ``make`` gives, from disk if it was made before."""
-    if not path.is_file():
-        path.write_bytes(pickle.dumps(make()))
-    return pickle.loads(path.read_bytes())
-
-
 def _counted(rows: list[JudgedRow]) -> tuple[list[JudgedRow], list[Seen]]:
     return rows, [words_only(judged.row) for judged in tqdm(rows, desc="words", mininterval=10)]
 
@@ -140,39 +183,59 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
-    parser.add_argument("--limit", type=int, default=1000, help="rows to read (about 3 model inputs each)")
-    parser.add_argument("--cache", type=Path, default=RUNS / "sentence")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--run", default="detector", help="the detector's run: its rows, and what it was trained on")
+    parser.add_argument("--limit", type=int, default=3000, help="rows to read (about 2 model inputs each)")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--dry", action="store_true", help="report only: leave vsr.json as it is")
     options = parser.parse_args()
-    options.cache.mkdir(parents=True, exist_ok=True)
-    rows = _kept(options.cache / "rows.pkl", lambda: judged_rows(options.data))[: options.limit]
-    many = _kept(options.cache / "words.pkl", lambda: _counted(word_rows(options.data)))
-    seen = read_all([judged.row for judged in rows], options.model, options.cache, options.threads)
+    run = RUNS / options.run
+    cache = run / "sentence"
+    known = kept(run / ROWS, lambda: load(options.data, random.Random(SEED)))
+    trained = trained_before(run)
+    rows = kept(cache / "judged.pkl", lambda: judged_rows(options.data, known, trained))[: options.limit]
+    many = kept(cache / "words.pkl", lambda: _counted(word_rows(known)))
+    seen = read_all([judged.row for judged in rows], options.model, cache, options.threads)
     table, counted = table_of(rows, seen), table_of(*many)
     print(f"rows {len(rows)}, sentences {len(table.matrix)}; counted {len(many[0])}, sentences {len(counted.matrix)}")
     owners = owners_of(table)
-    novel = np.expm1(table.matrix[:, FEATURES.index("novel_count")])
-    report("word counter", table, np.array([novel[own].sum() for own in owners]))
+    counts = [
+        novelty(j.row.answer, j.row.question, [j.row.context]) for j in tqdm(rows, desc="counter", mininterval=10)
+    ]
+    line = report("word counter", table, np.array([float(found.count) for found in counts]))
+    report("its share of words", table, np.array([found.share for found in counts]))
     tokens = table.matrix[:, FEATURES.index("logit_max")]
     report("highest token", table, np.array([tokens[own].max() if len(own) else -10.0 for own in owners]))
     words, logits = cross_fitted(counted, table, SHAPES)
     report("words alone", table, answer_scores(table, words, SHARPNESS))
-    report("sentence model", table, answer_scores(table, logits, SHARPNESS))
+    report("sentences pooled", table, answer_scores(table, logits, SHARPNESS))
+    odds = cross_fitted_answers(counted, table, seen, SHAPES, ANSWER)
+    final = report("answer model", table, odds)
+    below = {name: f"{value:.3f} < {line[name]:.3f}" for name, value in final.items() if value < line[name]}
+    print("sets below the word counter:", below or "none")
     valued = np.array([bool(one.flagged) for one in seen])
     threshold = choose_threshold(table, logits, valued)
     chances = chances_of(seen, table, logits)
     rule, least = choose_rule(rows, seen, chances, threshold)
     limits = SpanLimits(threshold, least, 2)
-    kept = np.isin(np.array(table.group), ANSWERS)
-    flagged = np.array([chance.max(initial=0.0) >= threshold for chance in chances]) | valued
-    for name, chosen in (("faulty", kept & (table.faulty == 1)), ("clean", kept & (table.faulty == 0))):
+    typical = np.isin(np.array(table.group), ANSWERS)
+    worst = np.array([chance.max(initial=0.0) for chance in chances])
+    flagged = (worst >= threshold) | valued
+    for name, chosen in (("faulty", typical & (table.faulty == 1)), ("clean", typical & (table.faulty == 0))):
         print(f"{name} answers flagged: {flagged[chosen].mean():.3f} of {int(chosen.sum())}")
     print("threshold", threshold, "rule", rule, "min_span_confidence", least)
     print("span P R F1", [round(x, 3) for x in span_f1(rows, seen, chances, rule, limits)])
-    block = stacked(counted, table, SHAPES).block(SHARPNESS, rule)
-    for name, weight in sorted(zip(block["features"], block["weights"], strict=True), key=lambda pair: -abs(pair[1])):
-        print(f"  {name:20} {weight:+.3f}")
+    # As at run time: never below the confidence of a span.
+    said = np.maximum(1 / (1 + np.exp(-odds)), np.where(worst >= threshold, worst, 0.0))
+    said = np.maximum(said, np.where(valued, VALUE_CHECK_CONFIDENCE, 0.0))
+    print(f"calibration error of the answers' scores at {PRIOR:.0%} faulty: {calibration_error(table, said):.3f}")
+    report("as said", table, said)
+    report_kinds(rows, table, said, flagged)
+    final_fit = stacked(counted, table, SHAPES)
+    matrix = answer_matrix(seen, table, final_fit.logits(table.matrix), SHARPNESS)
+    answers = solve_answers(matrix, table, np.ones(len(rows), dtype=np.bool_), ANSWER)
+    block = final_fit.block(SHARPNESS, rule, answers)
+    for part in (block, block["answer"]):
+        print("  ".join(f"{n} {w:+.2f}" for n, w in zip(part["features"], part["weights"], strict=True)))
     if not options.dry:
         target = options.model / METADATA
         metadata = json.loads(target.read_text(encoding="utf-8"))

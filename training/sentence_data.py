@@ -1,8 +1,8 @@
-"""Rows for the sentence model, as near to RAG answers as there are.
+"""Rows for the sentence model, as near to RAG answers as there are, none of them trained on.
 
-``judged_rows`` go through the model: answers made over held-out passages, answers of LLMs put together from their
-judged sentences (ExpertQA), the held-out side of the detector's own sets, and sets it never saw. No context was
-trained on. ``word_rows`` never meet the model, their words are counted: many more of the same kinds, trained on or not.
+``judged_rows`` go through the model: the held-out side of every set of the detector, answers made over held-out
+passages (some for every kind of fault), answers of LLMs put together from judged sentences. ``word_rows`` never meet
+the model, their words are counted: many more of the same kinds, trained on or not.
 """
 
 from __future__ import annotations
@@ -10,87 +10,104 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.detector_data import DetectorRow, Passages, load
-from training.rows import Row, held_out, read
+from training import annotated, prose
+from training.detector_data import HELD_OUT, is_held_out, prose_row, record_rows
+from training.detector_rows import DetectorRow
+from training.passages import KINDS, Passages
+from training.records import make
+from training.rows import held_out
 
-HELD_OUT = 0.07  # the detector's own split (``training.detector``)
-_CONTEXT_CHARS = 4000
 _DEAREST = 24  # inputs of one row
-# Inputs (windows × answer pieces) that each group may cost.
+# Inputs (windows × answer pieces) that each group may cost, and that each kind of made fault may.
 GROUPS = {
-    "passages": 1200, "expertqa": 700, "model answers": 150, "records": 150, "tables": 60, "refusal": 30, "spans": 450,
-    "begin": 150, "q2_dialogue": 150, "factcheck_gpt_nli": 150, "summac_bench": 200, "halueval_summarization": 250,
-    "dialfact_small": 60, "fm2": 60,
+    "passages": 900, "expertqa": 700, "model answers": 300, "records": 200, "prose": 250, "tables": 150, "refusal": 40,
+    "spans": 600, "begin": 200, "q2_dialogue": 150, "factcheck_gpt_nli": 250, "summac_bench": 400,
+    "halueval_summarization": 500, "dialfact_small": 80, "fm2": 300,
 }  # fmt: skip
-# Rows of each kind whose words are counted.
+PER_KIND = 90
+# Rows of each group whose words are counted.
 WORD_ROWS = {
-    "passages": 1500, "model answers": 600, "spans": 300, "records": 300, "tables": 150, "refusal": 80, "begin": 200,
-    "q2_dialogue": 200, "factcheck_gpt_nli": 250, "dialfact_small": 100, "summac_bench": 80,
+    "passages": 1500, "model answers": 600, "spans": 300, "records": 300, "prose": 200, "tables": 150, "refusal": 80,
+    "begin": 200, "q2_dialogue": 200, "factcheck_gpt_nli": 250, "dialfact_small": 100, "summac_bench": 200, "fm2": 200,
+    "halueval_summarization": 200, "expertqa": 400,
 }  # fmt: skip
-_CLAIMS = ("begin", "q2_dialogue", "factcheck_gpt_nli", "summac_bench", "dialfact_small", "fm2")
+RECORD_KINDS = ("value", "swap", "invented")
+_FAMILIES = ("passages", "prose", "records", "tables", "refusal", "expertqa", "inference")
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """``whole``: only the answer as a whole is labelled (then its span covers all of it, or there is none)."""
+    """``whole``: only the answer as a whole is labelled (then its span covers all of it, or there is none).
+
+    ``kind``: of the fault made, "" elsewhere.
+    """
 
     row: DetectorRow
     group: str
     whole: bool = False
+    kind: str = ""
 
 
-def judged_rows(data: Path, budget: float = 1.0) -> list[JudgedRow]:
-    """All rows, shuffled, cut to ``budget`` × the inputs that ``GROUPS`` allows each group."""
+def group_of(row: DetectorRow) -> str:
+    if row.group == "model answers" or row.group in annotated.CLAIMS:
+        return row.group
+    first = row.group.split(" ")[0]
+    return first if first in _FAMILIES else "spans"
+
+
+def kind_of(row: DetectorRow) -> str:
+    """The kind of a made fault; "" for clean rows, several faults, and rows that people labelled."""
+    family, _, kind = row.group.partition(" ")
+    return kind if row.spans and family in ("passages", "prose", "records") and "+" not in kind else ""
+
+
+def judged_rows(
+    data: Path, rows: Sequence[DetectorRow], trained: Collection[str], budget: float = 1.0
+) -> list[JudgedRow]:
+    """All rows, shuffled, cut to ``budget`` × the inputs allowed. ``rows``: the detector's; ``trained``: digests."""
     rng = random.Random(29)
-    known = load(data, random.Random(7))
-    seen = {row.key for row in known if not held_out(row.key, HELD_OUT)}
-    # Contexts the detector read in any shape: some keys are only a passage's beginning.
-    begun = {key[:120] for key in seen}
-    rows = [JudgedRow(row, _group(row)) for row in known if held_out(row.key, HELD_OUT)]
-    rows += _made(data, rng)
-    rows += _expertqa(data, {(row.context, row.answer) for row in known if not held_out(row.key, HELD_OUT)}, rng)
-    for name in _CLAIMS:
-        rows += [_whole(row, name) for row in read(data, name) if row["context"][:120] not in begun]
-    rows += [
-        _whole({**row, "context": row["context"][:_CONTEXT_CHARS]}, "halueval_summarization")
-        for row in read(data, "halueval_summarization")
-        if row["context"][:120] not in begun
-    ]
-    rows = [judged for judged in rows if judged.row.answer.strip() and judged.row.context.strip()]
-    rng.shuffle(rows)
+    passages = Passages(data, rng)
+    found = [r for r in rows if is_held_out(r) and group_of(r) not in ("inference", *annotated.CLAIMS)]
+    for name in annotated.CLAIMS:
+        found += [r for r in annotated.claim_rows(data, rng, name) if is_held_out(r)]
+    found += [r for r in annotated.expertqa_rows(data, rng, trained) if is_held_out(r) and not r.whole]
+    found += _clean(passages, rng)
+    found = [r for r in found if r.answer.strip() and r.context.strip() and r.digest() not in trained]
+    rng.shuffle(found)
+    # Kinds first: a figure for each needs some sixty rows.
     spent: dict[str, float] = defaultdict(float)
     kept = []
-    for judged in rows:
-        cost = inputs_of(judged.row)
-        if spent[judged.group] + cost <= GROUPS[judged.group] * budget and cost <= _DEAREST:
-            spent[judged.group] += cost
-            kept.append(judged)
+    for row in _by_kind(passages, rng):
+        cost, kind = inputs_of(row), kind_of(row)
+        if spent[kind] + cost <= PER_KIND * budget and cost <= _DEAREST:
+            spent[kind] += cost
+            kept.append(JudgedRow(row, group_of(row), kind=kind))
+    for row in found:
+        cost, group = inputs_of(row), group_of(row)
+        if spent[group] + cost <= GROUPS[group] * budget and cost <= _DEAREST:
+            spent[group] += cost
+            kept.append(JudgedRow(row, group, row.whole, kind_of(row)))
+    rng.shuffle(kept)
     return kept
 
 
-def word_rows(data: Path) -> list[JudgedRow]:
+def word_rows(rows: Sequence[DetectorRow]) -> list[JudgedRow]:
     """Rows for the words alone, shuffled."""
     rng = random.Random(5)
     kinds: dict[str, list[JudgedRow]] = defaultdict(list)
-    for row in load(data, random.Random(7)):
-        # One-liners say little about answers; ExpertQA's sentences come back below as answers.
-        if (
-            len(row.context) < 5000
-            and row.group != "expertqa"
-            and (len(row.answer) > 90 or "passages" not in row.group)
-        ):
-            kinds[_group(row)].append(JudgedRow(row, _group(row)))
-    for name in _CLAIMS:
-        kinds[name] = [_whole(row, name) for row in read(data, name)]
-    rows = _expertqa(data, set(), rng)
+    for row in rows:
+        # One-liners say little about answers.
+        if len(row.context) < 5000 and (len(row.answer) > 90 or not row.group.startswith("passages")):
+            kinds[group_of(row)].append(JudgedRow(row, group_of(row), row.whole))
+    result: list[JudgedRow] = []
     for name, count in WORD_ROWS.items():
-        rows += rng.sample(kinds[name], min(count, len(kinds[name])))
-    rows = [judged for judged in rows if judged.row.answer.strip() and judged.row.context.strip()]
-    rng.shuffle(rows)
-    return rows
+        result += rng.sample(kinds[name], min(count, len(kinds[name])))
+    rng.shuffle(result)
+    return result
 
 
 def inputs_of(row: DetectorRow) -> int:
@@ -98,53 +115,42 @@ def inputs_of(row: DetectorRow) -> int:
     return math.ceil(len(row.context) / 4.2 / 150) * math.ceil(len(row.answer) / 380)
 
 
-def _group(row: DetectorRow) -> str:
-    first = row.group.split(" ")[0]
-    known = {"passages": "passages", "records": "records", "tables": "tables", "refusal": "refusal"}
-    return "model answers" if row.group == "model answers" else known.get(first, "spans")
+def _kept_passages(passages: Passages) -> list[int]:
+    """Indexes of passages no detector was trained on."""
+    return [i for i, row in enumerate(passages.rows) if held_out(row["context"][:200], HELD_OUT)]
 
 
-def _made(data: Path, rng: random.Random) -> list[JudgedRow]:
-    """Passage answers of several sentences over held-out passages, each clean and with faults."""
-    passages = Passages(data, rng)
-    rows = []
-    for index, source in enumerate(passages.rows):
-        if held_out(source["context"].strip()[:200], HELD_OUT) and len(source["answer"]) > 120:
-            for faulty in (False, False, True):
-                made = passages.make(rng, index, faulty)
-                if made is not None:
-                    rows.append(JudgedRow(made, "passages"))
-    return rows
+def _clean(passages: Passages, rng: random.Random) -> list[DetectorRow]:
+    """Right answers of several sentences over held-out passages, and over generated ones."""
+    rows = [passages.make(rng, i, False) for i in _kept_passages(passages) if len(passages.rows[i]["answer"]) > 120]
+    made = [prose_row(rng) for _ in range(250)] + [r for r in record_rows(rng, 400) if not r.spans]
+    return [row for row in rows if row is not None] + made
 
 
-def _expertqa(data: Path, trained: set[tuple[str, str]], rng: random.Random) -> list[JudgedRow]:
-    """LLM answers put together from sentences whose support was judged one by one, over all their evidence."""
-    grouped: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in read(data, "expertqa_claims"):
-        if (row["context"], row["answer"]) not in trained and len(row["context"]) <= 2500:
-            grouped[row["question"], row["meta"]["system"]].append(row)
-    result = []
-    for (question, _), claims in grouped.items():
-        while claims:
-            part, claims = claims[: rng.randint(2, 5)], claims[5:]
-            context = "\n\n".join(dict.fromkeys(row["context"] for row in part))
-            if len(context) > _CONTEXT_CHARS:
-                part = part[:2]
-                context = "\n\n".join(dict.fromkeys(row["context"] for row in part))
-            answer, spans = "", []
-            for row in part:
-                start = len(answer)
-                answer += row["answer"].strip()
-                if row["label"] != "supported":
-                    spans.append((start, len(answer)))
-                answer += " "
-            made = DetectorRow(context, question, answer.rstrip(), tuple(spans), "expertqa", key=question)
-            result.append(JudgedRow(made, "expertqa"))
-    return result
-
-
-def _whole(row: Row, group: str) -> JudgedRow:
-    answer = row["answer"]
-    spans = () if row["label"] in ("supported", "entailment") else ((0, len(answer)),)
-    made = DetectorRow(row["context"], row["question"], answer, spans, group, key=row["context"])
-    return JudgedRow(made, group, whole=True)
+def _by_kind(passages: Passages, rng: random.Random) -> list[DetectorRow]:
+    """Faulty answers, up to some ninety of every kind: over held-out passages where they offer a place for it."""
+    rows: list[DetectorRow] = []
+    order = _kept_passages(passages)
+    for kind in KINDS:
+        rng.shuffle(order)
+        found: list[DetectorRow] = []
+        for index in order:
+            made = passages.make(rng, index, True, kind)
+            if made is not None and made.spans:
+                found.append(made)
+            if len(found) == 45:
+                break
+        rows += found
+        if kind in prose.KINDS:
+            rows += [prose_row(rng, kind) for _ in range(45)]
+    for kind in RECORD_KINDS:
+        for _ in range(90):
+            made_record = make(rng, kind)
+            rows.append(
+                DetectorRow(
+                    made_record.context, made_record.question, made_record.answer, made_record.spans,
+                    f"records {made_record.fault}", key=made_record.context,
+                )
+            )  # fmt: skip
+    rng.shuffle(rows)
+    return [row for row in rows if row.spans]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,18 @@ import pytest
 import torch
 
 from training.detector import Encoder, calibrate, decode, token_scores, windows_of
-from training.detector_data import DetectorRow
-from training.loop import Example, Recipe, batches, predict, train
+from training.detector_rows import DetectorRow
+from training.loop import (
+    IGNORED,
+    SOMEWHERE,
+    Example,
+    Recipe,
+    batches,
+    load_checkpoint,
+    predict,
+    row_losses,
+    train,
+)
 from training.rows import held_out, split
 
 WORDS = "how many boxes were sent there 412 479 it sent and to the town of york . hub : a".split()
@@ -57,19 +68,40 @@ def test_batches_hold_every_row_once_within_the_budget() -> None:
 
 
 def test_training_learns_and_resumes_where_it_stopped(tmp_path: Path) -> None:
-    recipe = Recipe("test", learning_rate=5e-3, epochs=3, batch_tokens=256, threads=1, checkpoint_every=1)
+    recipe = Recipe("test", learning_rate=5e-3, batch_tokens=256, threads=1, checkpoint_every=1)
     rows = examples(200)
     model = tiny()
-    train(model, rows, recipe, tmp_path)
+    train(model, [rows] * 3, recipe, tmp_path)
     right = [
         float((logits.argmax(-1) == torch.tensor(row.labels)).float().mean())
         for row, logits in zip(rows, predict(model, rows), strict=True)
     ]
     assert sum(right) / len(right) > 0.95
     again = tiny(seed=2)
-    train(again, rows, recipe, tmp_path)  # nothing left to do: the finished run is taken up
+    train(again, [rows] * 3, recipe, tmp_path)  # nothing left to do: the finished run is taken up
     ours, theirs = model.state_dict(), again.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_the_weights_handed_back_are_the_mean_over_the_end_of_the_run(tmp_path: Path) -> None:
+    rows = examples(60)
+    recipe = Recipe("test", learning_rate=5e-3, batch_tokens=128, threads=1, average_from=0.5)
+    model, last = tiny(), tiny()
+    train(model, [rows], recipe, tmp_path / "mean")
+    train(last, [rows], replace(recipe, average_from=1.0), tmp_path / "last")
+    assert not torch.equal(model.classifier.weight, last.classifier.weight)
+    loaded = tiny(seed=3)
+    load_checkpoint(loaded, tmp_path / "mean")
+    assert torch.equal(loaded.classifier.weight, model.classifier.weight)
+
+
+def test_an_answer_wrong_somewhere_is_learnt_by_its_most_doubted_tokens() -> None:
+    logits = torch.zeros(2, 6, 2)
+    logits[0, 4, 1] = 8.0
+    labels = torch.full((2, 6), SOMEWHERE)
+    labels[:, 0] = IGNORED
+    losses = row_losses(logits, labels, torch.nn.CrossEntropyLoss(reduction="none", ignore_index=IGNORED))
+    assert losses[0] < 0.2 < losses[1] == pytest.approx(0.6931, abs=1e-3)
 
 
 def test_windows_overlap_and_end_flush() -> None:
@@ -87,6 +119,13 @@ def test_the_novel_token_gets_the_third_type_and_the_faulty_one_the_label(direct
     assert piece.example.token_types[at : at + 4] == (1, 2, 2, 1)
     assert piece.example.labels[at : at + 4] == (0, 0, 1, 0)
     assert set(piece.example.labels[:at]) == {-100} and set(piece.example.token_types[:at]) == {0}
+
+
+def test_of_a_faulty_claim_only_the_whole_is_known(directory: Path) -> None:
+    row = DetectorRow("hub : a boxes 412", "how many boxes", "it sent 479 boxes", ((0, 17),), "test", whole=True)
+    [[piece]] = Encoder(directory).pieces(row, every_window=False)
+    at = piece.answer_at
+    assert set(piece.example.labels[at : at + 4]) == {SOMEWHERE}
 
 
 def test_scores_are_one_per_answer_token_and_the_least_over_windows(directory: Path) -> None:

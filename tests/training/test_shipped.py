@@ -9,10 +9,12 @@ import torch
 
 from training.base import load_tokenizer
 from training.loop import predict
-from training.measure import acceptance
 from training.prompts import LABELS as PROMPT_LABELS
 from training.sequence import Pair, encode
+from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
 from vsr_hallucination.detection.embedded import Kind, embedded_dir, load_model, read_metadata, weight_files
+from vsr_hallucination.detection.factory import make_checker
+from vsr_hallucination.detection.types import CheckRequest, Grounding, Passage
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -31,13 +33,33 @@ def test_all_weights_together_stay_under_75_megabytes() -> None:
     assert sum(path.stat().st_size for kind in KINDS for path in weight_files(embedded_dir(kind))) < 75_000_000
 
 
-def test_detector_passes_the_acceptance_examples() -> None:
-    from training.detector import Encoder
+# In domains, keys and wordings that the generator does not have: (evidence, question, right answer, part, wrong part).
+EXAMPLES = (
+    ("ferry: MS Alba\nday: Monday\ncars: 138\nfare_total_gbp: 4210", "How many cars crossed with MS Alba on Monday?",
+     "On Monday, MS Alba took 138 cars across and collected £4,210 in fares.", "138", "183"),
+    ("bakery: Nord\nloaves_baked: 960\nleftover: 44\nflour_kg: 710", "How did the Nord bakery do?",
+     "The Nord bakery baked 960 loaves, 44 of which were left over, and used 710 kg of flour.", "44", "64"),
+    ("track: Night Drive\nartist: Lena Moor\nplays: 88214\nduration: 3:41",
+     "Who made Night Drive and how often was it played?",
+     "Night Drive by **Lena Moor** has been played **88,214** times.", "88,214", "82,814"),
+    ("telescope: T2\nexposures: 75\nseeing_arcsec: 0.8\nnight: 2025-02-11", "What did T2 do that night?",
+     "- Exposures: 75\n- Seeing: 0.8 arcsec\n- Night: 11 February 2025", "75", "57"),
+)  # fmt: skip
 
-    directory = embedded_dir("detector")
-    metadata = read_metadata(directory, "detector")
-    numbers = {"temperature": metadata.temperature, **dict(metadata.thresholds)}
-    assert acceptance(load_model(directory, "detector"), Encoder(directory), numbers)
+
+async def test_the_detector_passes_the_acceptance_examples() -> None:
+    checker = make_checker(DetectorSettings(), None, DetectionSettings(torch_threads=1))
+
+    async def spans(evidence: str, question: str, answer: str) -> list[str]:
+        grounding = Grounding((Passage(evidence, "$.context"),))
+        result = await checker.check(CheckRequest(question, grounding, answer, deadline=60))
+        assert result.failure is None and result.detection is not None
+        return [span.text for span in result.detection.spans]
+
+    for evidence, question, right, part, wrong in EXAMPLES:
+        assert await spans(evidence, question, right) == [], right
+        assert wrong in await spans(evidence, question, right.replace(part, wrong, 1)), wrong
+    await checker.aclose()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,51 @@
+"""Generated passages: right answers say nothing new, wrong ones are marked, no slot is left open."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from training import prose
+from training.detector_data import balanced, prose_row
+from training.detector_rows import DetectorRow
+
+REQUIRED = {
+    "number", "number words", "percentage", "range", "currency", "date", "duration", "name", "place", "unit",
+    "negation",
+    "modality", "comparison", "order", "roles", "attribution", "condition", "elsewhere",
+}  # fmt: skip
+
+
+def test_every_kind_of_fault_is_there() -> None:
+    assert set(prose.KINDS) >= REQUIRED
+
+
+@pytest.mark.parametrize("kind", prose.KINDS)
+def test_a_wrong_statement_marks_what_is_wrong_and_differs_from_the_right_one(kind: str) -> None:
+    for seed in range(25):
+        fact = prose.statement(random.Random(seed), kind)
+        assert not re.search(r"[{}]", fact.told + fact.said + fact.ask + "".join(text for _, text in fact.wrong))
+        for found, text in fact.wrong:
+            assert found == kind
+            assert text.count(prose.OPEN) == text.count(prose.CLOSE) > 0
+            assert text.replace(prose.OPEN, "").replace(prose.CLOSE, "") != fact.said
+
+
+def test_a_row_marks_its_fault_and_a_clean_row_nothing() -> None:
+    for seed in range(40):
+        faulty, clean = prose_row(random.Random(seed), "roles"), prose_row(random.Random(seed))
+        [(start, end)] = faulty.spans
+        assert faulty.answer[start:end].strip() == faulty.answer[start:end] != ""
+        assert not clean.spans
+        assert prose.OPEN not in faulty.answer + clean.answer
+
+
+def test_after_balancing_no_length_is_more_common_among_faulty_answers() -> None:
+    rng = random.Random(1)
+    rows = [DetectorRow("e", "q", "word " * rng.randint(1, 9), (), "made clean") for _ in range(300)]
+    rows += [DetectorRow("e", "q", "word " * rng.randint(5, 30), ((0, 4),), "made number") for _ in range(300)]
+    kept = balanced(rows, rng)
+    short = [row for row in kept if 30 <= len(row.answer) < 60]
+    assert sum(bool(row.spans) for row in short) == sum(not row.spans for row in short) > 0
