@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import gc
 import logging
-import os
 import signal
 import sys
 import time
@@ -23,9 +22,11 @@ from vsr_hallucination.replay.store import StoreConfigError
 from vsr_hallucination.replay.writer import ReplayWriter
 from vsr_hallucination.server.admin import AdminConfigError, Info, Readiness, make_app
 from vsr_hallucination.server.admin_server import AdminListenError, AdminServer, serve_admin
+from vsr_hallucination.server.config_file import ConfigFile
 from vsr_hallucination.server.grpc_server import GrpcServer, ListenError
 from vsr_hallucination.server.metering import Records
 from vsr_hallucination.server.models import Factory
+from vsr_hallucination.server.progress import say
 from vsr_hallucination.server.provision import PROBE_AGAIN, ProvisionedRuntime, Provisioner
 from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import Service
@@ -34,7 +35,6 @@ from vsr_hallucination.telemetry import Telemetry
 
 log = logging.getLogger(__name__)
 
-WATCH_EVERY = 2.0  # seconds between looks at the configuration file; two looks the same, and it is read
 # How long a text thread may keep the interpreter from the event loop (Python's default is 5 ms, for each thread).
 SWITCH_EVERY = 0.0005
 FLUSH_WITHIN = 10.0  # seconds for the replay store to take what waits, at the end
@@ -87,6 +87,7 @@ class App:
 
     def __init__(self, path: str, config: Config, factory: Factory | None = None) -> None:
         self._path = Path(path)
+        self._file = ConfigFile(self._path, config.sha256)
         self._config = config
         self._telemetry = Telemetry()
         self._provisioner = Provisioner(self._telemetry, factory)
@@ -116,6 +117,7 @@ class App:
                 return
             await server.set_serving(True)
             log.info("serving: version %s on %s", __version__, ", ".join(self._addresses))
+            say(f"serving on {', '.join(self._addresses)}{self._admin_words()}; ctrl-c drains and ends it")
             await self._until_stopped()
             await self._end(server)
         except (ListenError, AdminListenError, AdminConfigError) as problem:
@@ -158,6 +160,10 @@ class App:
             return None
         app = make_app(writer, self._telemetry, self._readiness, settings, self._info)
         return await serve_admin(app, settings)
+
+    def _admin_words(self) -> str:
+        admin = self._config.filter.admin
+        return f", admin on http://{admin.listen}" if admin.enabled else ""
 
     async def _first_provision(self) -> bool:
         """False: asked to stop before the models were loaded."""
@@ -214,7 +220,7 @@ class App:
     async def _try_reload(self) -> bool:
         """All or nothing: the old configuration serves on unless the new one is whole."""
         try:
-            loaded = await asyncio.to_thread(load, str(self._path))
+            loaded = await self._file.read()
         except ConfigError as error:
             for problem in error.problems:
                 log.error("reload_rejected: %s", problem)
@@ -237,20 +243,16 @@ class App:
         for name in _needs_restart(self._config, loaded.config):
             log.warning("reload_incomplete: %s takes effect with a restart", name)
         gc.unfreeze()  # the models of the old one must be able to go
+        before = self._config.sha256
         self._put_in_force(runtime)
-        log.info("reloaded: configuration %s", loaded.config.sha256[:12])
+        same = " (unchanged)" if loaded.config.sha256 == before else ""
+        log.info("reloaded: configuration %s%s", loaded.config.sha256[:12], same)
         return True
 
     async def _watch_file(self) -> None:
-        taken = before = _stamp(self._path)
         while True:
-            await asyncio.sleep(WATCH_EVERY)
-            stamp = _stamp(self._path)
-            # None: between two versions of it. Not as at the look before: perhaps still being written.
-            if stamp is not None and stamp == before and stamp != taken:
-                taken = stamp
-                self._reload.set()
-            before = stamp
+            await self._file.changed()
+            self._reload.set()
 
     async def _probe_silent(self) -> None:
         while True:
@@ -294,15 +296,6 @@ class App:
             "recipes": ", ".join(recipe.name for recipe in self._config.recipes),
             "listen": ", ".join(self._addresses),
         }
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """What changes when the file does (followed through links, as mounted configuration has them)."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _checks(config: Config) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -16,6 +18,7 @@ from vsr_hallucination.config.schema import (
     FactCheckSettings,
 )
 from vsr_hallucination.detection.types import Checker, CheckRequest, CheckResult, DetectorIdentity, Gate
+from vsr_hallucination.server.progress import loading
 from vsr_hallucination.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -41,6 +44,19 @@ class Factory(Protocol):
     def make_checker(self, key: CheckerKey) -> Checker: ...
 
     def make_gate(self, key: GateKey) -> Gate: ...
+
+
+def checker_words(key: CheckerKey) -> str:
+    """What a checker is made of, for people."""
+    detector, explainer, _ = key
+    backend = "" if detector.backend == "token_classification" else f" ({detector.backend})"
+    also = f" and explainer {explainer.model}" if explainer is not None else ""
+    return f"detector {detector.model}{backend}{also}"
+
+
+def gate_words(key: GateKey) -> str:
+    """What a gate is made of, for people."""
+    return f"fact-check classifier {key[0].model}"
 
 
 class ModelFactory:
@@ -73,7 +89,7 @@ class ModelFactory:
 
     def _import(self) -> None:
         """One thread imports the heavy libraries: their circular imports do not stand two at once."""
-        with self._importing:
+        with self._importing, loading("the model libraries") if "torch" not in sys.modules else nullcontext():
             from huggingface_hub.utils.tqdm import disable_progress_bars
             from transformers.utils.logging import disable_progress_bar
 
@@ -95,8 +111,9 @@ class ModelFactory:
 class Shared(Generic[K, M]):
     """Models by their settings, counted: equal settings share one, and the last user's leaving closes it."""
 
-    def __init__(self, make: Callable[[K], M]) -> None:
+    def __init__(self, make: Callable[[K], M], words: Callable[[K], str]) -> None:
         self._make = make
+        self._words = words
         self._loading: dict[K, asyncio.Future[M]] = {}
         self._users: dict[K, int] = {}
 
@@ -104,7 +121,7 @@ class Shared(Generic[K, M]):
         """Raises what making it raised; the next ``take`` then tries anew."""
         loading = self._loading.get(key)
         if loading is None:
-            loading = asyncio.ensure_future(asyncio.to_thread(self._make, key))
+            loading = asyncio.ensure_future(asyncio.to_thread(self._load, key))
             self._loading[key] = loading
             self._users[key] = 0
         self._users[key] += 1
@@ -113,6 +130,10 @@ class Shared(Generic[K, M]):
         except BaseException:
             await self.give_back(key)
             raise
+
+    def _load(self, key: K) -> M:
+        with loading(self._words(key)):
+            return self._make(key)
 
     async def give_back(self, key: K) -> None:
         self._users[key] -= 1

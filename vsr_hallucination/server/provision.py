@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from vsr_hallucination.config.schema import Config, DetectionSettings, FactCheckMode, Recipe
 from vsr_hallucination.detection.types import Checker, Gate
 from vsr_hallucination.server.metering import MeteredChecker, MeteredGate
-from vsr_hallucination.server.models import CheckerKey, Factory, GateKey, ModelFactory, Shared, Unexplained
+from vsr_hallucination.server.models import (
+    CheckerKey,
+    Factory,
+    GateKey,
+    ModelFactory,
+    Shared,
+    Unexplained,
+    checker_words,
+    gate_words,
+)
+from vsr_hallucination.server.progress import say
 from vsr_hallucination.server.work import where
 from vsr_hallucination.telemetry import Telemetry
 
@@ -108,6 +118,7 @@ class _Building:
     def fail(self, recipe: str, kind: str, why: str) -> None:
         missing = Missing(recipe, kind, why)
         log.error("model_missing: %s", missing)
+        say(f"not loaded: {missing}")
         self.failed.append(missing)
 
 
@@ -117,8 +128,8 @@ class Provisioner:
     def __init__(self, telemetry: Telemetry, factory: Factory | None = None) -> None:
         made = factory or ModelFactory(telemetry)
         self._telemetry = telemetry
-        self._checkers: Shared[CheckerKey, Checker] = Shared(made.make_checker)
-        self._gates: Shared[GateKey, Gate] = Shared(made.make_gate)
+        self._checkers: Shared[CheckerKey, Checker] = Shared(made.make_checker, checker_words)
+        self._gates: Shared[GateKey, Gate] = Shared(made.make_gate, gate_words)
 
     async def provision(self, config: Config) -> ProvisionedRuntime:
         """The runtime for ``config``: each model loaded and probed once, or known as missing."""
