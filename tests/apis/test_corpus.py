@@ -51,3 +51,20 @@ def test_rewritten(name):
     before, after = api.read_response(body), api.read_response(api.prepend(body, notices))
     for old, new in zip(before.answers, after.answers, strict=True):
         assert new.text == notices.get(old.index, "") + old.text
+
+
+@pytest.mark.parametrize("size", [1, 5, 1 << 16])
+@pytest.mark.parametrize("name", [name for name in CASES if "events" in CASES[name]])
+def test_events(name, size):
+    case, expect = CASES[name], CASES[name]["expect"]
+    stream = api_of(case).assembler(10_000)
+    data = case["events"].encode()
+    for at in range(0, len(data), size):
+        stream.feed(data[at : at + size])
+    stream.end()
+    view = stream.view()
+    assert (stream.terminal, view.error, view.incomplete) == (expect["terminal"], expect["error"], expect["incomplete"])
+    assert not stream.unreadable and not stream.too_large
+    assert [
+        {"index": a.index, "text": a.text, "parts": [[p.path, p.start, p.end] for p in a.parts]} for a in view.answers
+    ] == expect["answers"]
