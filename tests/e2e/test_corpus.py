@@ -51,7 +51,7 @@ async def exchanged(stack: Stack, case: dict[str, Any], answer: up.Answer) -> tu
     response = await http1.send(stack.envoy.port, json.dumps(case["request"]).encode(), path=case["path"])
     (record,) = await stack.final()
     expect = case["expect"]
-    assert [(path, trust) for path, _, trust in record.evidence] == [(p["path"], p["trust"]) for p in expect["passages"]]
+    assert record.evidence == tuple((p["path"], p["role"], p["trust"]) for p in expect["passages"])
     assert record.unread_evidence == tuple((path, kind) for path, kind in expect["unread"])
     assert (record.api, record.model, response.status) == (case["api"], expect["model"], 200)
     return response, record
