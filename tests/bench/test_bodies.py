@@ -8,7 +8,15 @@ import sys
 import pytest
 
 from vsr_hallucination.apis.registry import api_for_path
-from vsr_hallucination.bench.bodies import anthropic_body, bodies, chat_body, cost, read_and_rewrite
+from vsr_hallucination.bench.bodies import (
+    CORPUS,
+    anthropic_body,
+    bodies,
+    chat_body,
+    corpus_bodies,
+    cost,
+    read_and_rewrite,
+)
 from vsr_hallucination.bench.measures import Size
 
 BUILDERS = {"/v1/chat/completions": chat_body, "/v1/messages": anthropic_body}
@@ -23,6 +31,15 @@ def test_a_body_is_of_its_size_and_is_rewritten(path: str) -> None:
     assert new.text.endswith(old.text) and len(new.text) > len(old.text) > 10_000
 
 
+def test_the_corpus_gives_bodies_of_every_api() -> None:
+    made = list(corpus_bodies(CORPUS, 20_000))
+    assert {api.name for _, api, _ in made} == {
+        "openai_chat", "openai_completions", "openai_responses", "anthropic_messages",
+    }  # fmt: skip
+    assert all(20_000 < len(body) < 45_000 for _, _, body in made)
+    assert all(any(answer.text for answer in api.read_response(body).answers) for _, api, body in made)
+
+
 async def test_the_parts_of_the_cost() -> None:
     api = api_for_path("/v1/chat/completions")
     assert api is not None
@@ -33,7 +50,8 @@ async def test_the_parts_of_the_cost() -> None:
 
 async def test_the_rows() -> None:
     rows = await bodies({}, Size(rounds=1))
-    assert len({row.name for row in rows}) == 2
+    assert len({row.name for row in rows}) == 3
+    assert rows[-1].facts["shapes"] > 10
     for row in rows:
         base = max(row.facts["json_loads_ms"], 1000 * sys.getswitchinterval())
         assert row.value == pytest.approx(row.facts["held_ms"] / base)

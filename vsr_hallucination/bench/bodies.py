@@ -3,6 +3,7 @@
 The filter reads bodies of that size in a worker thread, as here; what holds the loop then is the interpreter's lock.
 A thread that wants it waits a switch interval (5 ms) at least, so where the parser is faster than that, the interval is
 what the hold is measured by. The work itself is given beside it: how much longer than ``json.loads`` it takes in all.
+From a checkout, every answer of the tests' corpus is measured too, its text grown to the same size.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.registry import api_for_path
 from vsr_hallucination.bench.measures import Row, Size, Stage
 
 SIZE = 1 << 20
+CORPUS = Path(__file__).resolve().parents[2] / "tests" / "corpus"  # not in an installed package
 _SENTENCE = 'Depot D%d shipped %d crates in May; its "tour" cost 9\u202f500 €.\n'
 _NOTICE = "> This answer says more than its evidence does.\n\n"
 
@@ -49,6 +52,19 @@ def anthropic_body(size: int) -> bytes:
         total += len(json.dumps(blocks[-1]))
     message = {"id": "m", "type": "message", "role": "assistant", "content": blocks, "stop_reason": "end_turn"}
     return json.dumps(message).encode()
+
+
+def corpus_bodies(folder: Path, size: int) -> Iterator[tuple[str, Api, bytes]]:
+    """(case, API, body) of each answer of the corpus that has text: its first text is ``size`` bytes longer."""
+    long = (_SENTENCE % (7, 412)) * (size // len((_SENTENCE % (7, 412)).encode()) + 1)
+    for file in sorted(folder.glob("*.json")):
+        case = json.loads(file.read_text("utf-8"))
+        api, response = api_for_path(case["path"]), case.get("response")
+        if api is None or response is None:
+            continue
+        told = next((answer for answer in api.read_response(response.encode()).answers if answer.text), None)
+        if told is not None:
+            yield file.stem, api, api.prepend(response.encode(), {told.index: long})
 
 
 def read_and_rewrite(api: Api, body: bytes) -> bytes:
@@ -97,8 +113,19 @@ async def bodies(stage: Stage, size: Size) -> list[Row]:
             "work_ratio": found.work / found.parser,
         }
         name = f"1 MB answer read and rewritten ({api.name}): loop held, against json.loads"
-        rows.append(Row(name, found.held / max(found.parser, sys.getswitchinterval()), 2.0, facts=facts))
+        rows.append(Row(name, _share(found), 2.0, facts=facts))
+    shapes = [await cost(api, body, size.rounds) for _, api, body in corpus_bodies(CORPUS, SIZE)]
+    if shapes:
+        worst = max(shapes, key=_share)
+        facts = {"shapes": len(shapes), "held_ms": 1000 * worst.held, "json_loads_ms": 1000 * worst.parser}
+        facts["work_ratio"] = max(one.work / one.parser for one in shapes)
+        name = "1 MB answer in each shape of the corpus: loop held at worst, against json.loads"
+        rows.append(Row(name, _share(worst), 2.0, facts=facts))
     return rows
+
+
+def _share(found: Cost) -> float:
+    return found.held / max(found.parser, sys.getswitchinterval())
 
 
 def _timed(work: Callable[[], object]) -> float:
