@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import yaml
@@ -50,3 +51,10 @@ def test_any_edit_of_a_sample(sample: str, at: int, cut: int, put: str) -> None:
 @given(st.dictionaries(st.sampled_from(KEYS), TREES, max_size=6))
 def test_any_tree_of_known_keys(tree: dict[str, object]) -> None:
     read(yaml.safe_dump(tree, allow_unicode=True))
+
+
+def test_unknown_keys_without_end_are_told_quickly() -> None:
+    start = time.thread_time()
+    found = read("filter:\n" + "".join(f"  unknown_key_{number}: 1\n" for number in range(20_000)))
+    assert isinstance(found, ConfigError) and len(found.errors) == 20_000
+    assert time.thread_time() - start < 10

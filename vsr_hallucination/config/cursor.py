@@ -14,7 +14,7 @@ D = TypeVar("D")
 E = TypeVar("E")
 T = TypeVar("T")
 
-_NOWHERE = Mark(0, 0)
+_MOST_GUESSES = 200  # unknown keys: guessing costs time, and whoever has more has another file in mind
 
 
 class Book:
@@ -27,6 +27,7 @@ class Book:
         self.source = source
         self.environment = environment
         self.problems: list[Problem] = []
+        self.unknown = 0  # keys
         self.if_sound: list[Callable[[], None]] = []
 
     @property
@@ -115,7 +116,11 @@ class Cursor:
         return read.text
 
     def _unknown(self, cursor: Cursor, key: str, known: Collection[str], owned: bool) -> None:
-        remedy = hints.remedy(key, cursor.path, known, owned=owned)
+        self.book.unknown += 1
+        if self.book.unknown <= _MOST_GUESSES:
+            remedy = hints.remedy(key, cursor.path, known, owned=owned)
+        else:
+            remedy = "see the first ones"
         (cursor.error if owned else cursor.warn)(f"unknown key `{key[:60]}`", remedy)
 
 

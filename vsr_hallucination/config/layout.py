@@ -15,15 +15,17 @@ from vsr_hallucination.config.problems import some, words
 # (`hallucination_mitigation`, `decisions`, `strategy`) are answered key by key, besides.
 FLAT = words(
     """
-    api authz auto_model_name batch_classification bert_model categories classifier complexity_rules context_rules
-    default_model default_reasoning_effort dual_classifier embedding_models embedding_rules external_models
-    fact_check_rules feedback_detector gpu_config include_config_models_in_list jailbreak_rules keyword_rules
-    language_rules looper memory modality_rules model_config model_selection mom_registry observability pii_rules
-    preference_rules prompt_compression prompt_guard provider_profiles ratelimit reasoning_families response_api router
-    router_replay semantic_cache tools user_feedback_rules vector_store vllm_endpoints
+    api authz auto_model_name batch_classification bert_model categories classifier complexity_rules
+    context_rules default_model default_reasoning_effort dual_classifier embedding_models embedding_rules
+    external_models fact_check_rules feedback_detector gpu_config include_config_models_in_list jailbreak_rules
+    keyword_rules language_rules latency_rules looper memory modality_rules model_config model_selection
+    mom_registry observability pii_rules preference_rules prompt_compression prompt_guard provider_profiles
+    ratelimit reasoning_families response_api role_bindings router router_replay semantic_cache tools
+    user_feedback_rules vector_store vllm_endpoints
     """
 )
 _CANONICAL = words("routing recipes entrypoints global")
+_OURS = _CANONICAL | words("filter providers listeners")  # a file with one of them is meant for us
 # What the router's repository keeps in files of their own, and where it belongs.
 _FRAGMENTS = {
     "plugin": "routing.decisions[].plugins[]",
@@ -87,14 +89,19 @@ def _manifest(root: Cursor, entries: dict[str, tuple[yamltext.Mark, yamltext.Nod
 def _nothing_known(
     root: Cursor, entries: dict[str, tuple[yamltext.Mark, yamltext.Node]], known: frozenset[str]
 ) -> bool:
-    others = [key for key in entries if key != "version"]  # many kinds of file have a version
-    if not others or any(key in known or key in FLAT or key.startswith("x-") for key in others):
+    if _OURS & entries.keys():
         return False
-    if any(spelling(key, known) for key in others):
-        return False  # misspelt, and told so key by key
+    keys = [key for key in entries if key != "version"]  # many kinds of file have a version
+    others = [
+        key
+        for key in keys
+        if key not in known and key not in FLAT and not key.startswith("x-") and spelling(key, known) is None
+    ]
+    if 2 * len(others) <= len(keys):
+        return False  # some are misplaced, misspelt or from before, and told so key by key
     named = some([f"`{key[:40]}`" for key in others], _MOST_NAMED)
     root.error(
-        f"no key of a configuration stands at the top ({named}): this is another kind of file",
+        f"the keys at the top are not those of a configuration ({named}): this is another kind of file",
         "give a file with `routing`, `recipes`, `global` or `filter`",
     )
     return True
