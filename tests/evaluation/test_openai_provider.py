@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from support.model_server import (
     Answer,
+    Asked,
     ModelServer,
     error,
     in_turn,
@@ -26,6 +28,8 @@ from vsr_hallucination.evaluation.providers.base import (
     without_reasoning,
 )
 from vsr_hallucination.evaluation.providers.openai import OpenAIProvider, OpenAISettings, checked_url
+from vsr_hallucination.evaluation.ratelimit import SlidingWindow, Turn
+from vsr_hallucination.evaluation.retry import Retries, ask_with_retries
 from vsr_hallucination.evaluation.scoring import Kind
 
 
@@ -172,6 +176,38 @@ async def test_settings_that_a_server_refuses_are_left_out_and_noted() -> None:
     assert "max_tokens" not in last and "temperature" not in last
     assert last["max_completion_tokens"] == 128
     assert len(provider.notes) == 2 and "max_tokens" in provider.notes[0]
+
+
+async def test_settings_refused_to_many_at_once_cost_no_answer_and_no_request_beyond_the_limit() -> None:
+    def script(asked: Asked) -> Answer:
+        refused = next((name for name in ("max_tokens", "seed") if name in asked.body), None)
+        return says("x") if refused is None else error(400, {"error": {"message": "no", "param": refused}})
+
+    with running_models(script) as server:
+        provider = OpenAIProvider(OpenAISettings("o", server.url, None, connections=8))
+        window = SlidingWindow(12, window=2.0, longest_way=0.5)
+        asks = (ask_with_retries(provider, Ask(f"q{n}"), window, Retries(0)) for n in range(8))
+        replies = await asyncio.gather(*asks)
+        await provider.aclose()
+        arrivals = sorted(asked.at for asked in server.asked)
+    assert [reply.text for reply, _ in replies] == ["x"] * 8
+    assert len(arrivals) > 12
+    assert all(sum(start <= at < start + 1.4 for at in arrivals) <= 12 for start in arrivals)
+
+
+async def test_the_turn_counts_from_when_the_request_is_on_the_wire() -> None:
+    sent: list[bool] = []
+
+    class Noted(Turn):
+        def sent(self) -> None:
+            sent.append(True)
+
+    with running_models(lambda _: says("x")) as server:
+        provider = OpenAIProvider(OpenAISettings("o", server.url, None))
+        turn = Noted(SlidingWindow(None), 0.0, lambda: 0.0)
+        await provider.complete(Ask("q", turn=turn))
+        await provider.aclose()
+    assert sent == [True]
 
 
 async def test_the_filters_warning_is_kept() -> None:

@@ -56,6 +56,27 @@ async def test_an_answer_that_takes_long_costs_little() -> None:
     assert await window.acquire() == 65
 
 
+async def test_a_request_that_waited_for_its_connection_counts_from_when_it_was_sent() -> None:
+    clock = Clock()
+    window = SlidingWindow(1, now=clock.now, sleep=clock.sleep)
+    turn = await window.turn()
+    clock.time += 8  # no connection yet
+    turn.sent()
+    clock.time += 20
+    turn.release()
+    turn.release()  # once is enough
+    assert await window.acquire() == 73
+
+
+async def test_another_request_in_ones_place_waits_for_its_own_turn() -> None:
+    clock = Clock()
+    window = SlidingWindow(1, now=clock.now, sleep=clock.sleep)
+    turn = await window.turn()
+    await turn.again()
+    assert clock.time == 60
+    turn.release()
+
+
 async def test_with_all_under_way_the_next_waits_for_an_answer() -> None:
     clock = Clock()
     window = SlidingWindow(1, now=clock.now, sleep=clock.sleep)

@@ -1,7 +1,7 @@
 """A client-side limit on requests: at most so many in any window of a minute, as the server counts them.
 
 The server counts arrivals; we know when a request left and when its answer came; it arrived in between. So a request
-counts from its departure until a minute after its answer, or after its departure and ``LONGEST_WAY`` if the answer
+counts from its departure until a minute after its answer, or after it was on the wire and ``LONGEST_WAY`` if the answer
 takes longer: then the window holds whatever the network or a busy machine does to single requests, and the limit is
 used to 60/65 at worst.
 """
@@ -65,3 +65,30 @@ class SlidingWindow:
         self._under_way -= 1
         heapq.heappush(self._arrived, min(self._now(), departed + self._longest_way))
         self._answered.set()
+
+    async def turn(self) -> Turn:
+        """Waits as ``acquire`` does."""
+        return Turn(self, await self.acquire(), self._now)
+
+
+class Turn:
+    """The right to send one request, from ``SlidingWindow.turn`` until ``release``."""
+
+    def __init__(self, window: SlidingWindow, departed: float, now: Callable[[], float]) -> None:
+        self._window, self._now = window, now
+        self._departed: float | None = departed
+
+    def sent(self) -> None:
+        """The request is on the wire only now: it waited for a connection, or for this machine."""
+        if self._departed is not None:
+            self._departed = self._now()
+
+    async def again(self) -> None:
+        """The request was answered, and another goes in its place: it waits for a turn of its own."""
+        self.release()
+        self._departed = await self._window.acquire()
+
+    def release(self) -> None:
+        if self._departed is not None:
+            self._window.release(self._departed)
+            self._departed = None

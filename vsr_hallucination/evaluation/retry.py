@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vsr_hallucination.evaluation.providers.base import Ask, Provider, Reply, Unavailable
 from vsr_hallucination.evaluation.ratelimit import SlidingWindow
@@ -47,17 +47,17 @@ async def ask_with_retries(
     """
     attempt = 0
     while True:
-        departed = await window.acquire()
+        turn = await window.turn()
         attempt += 1
         try:
-            return await provider.complete(ask), attempt
+            return await provider.complete(replace(ask, turn=turn)), attempt
         except Unavailable as error:
             if not error.retry or attempt > retries.limit:
                 error.attempts = attempt
                 raise
             advised = error.retry_after
         finally:
-            window.release(departed)
+            turn.release()
         wait = backoff(attempt, retries.dice) if advised is None else min(LONGEST_WAIT, advised)
         await retries.sleep(wait)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from vsr_hallucination.evaluation.ratelimit import Turn
 from vsr_hallucination.evaluation.scoring import TRANSIENT, Kind
 
 
@@ -15,11 +16,15 @@ class ProviderSetupError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request: a user message, and a system message for a judge. ``max_tokens`` caps the reply."""
+    """One request: a user message, and a system message for a judge. ``max_tokens`` caps the reply.
+
+    ``turn``: the right to send it; a provider that knows says when it is sent, and waits for another to send another.
+    """
 
     prompt: str
     system: str = ""
     max_tokens: int = 128
+    turn: Turn | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from vsr_hallucination.evaluation.providers.base import (
     Unavailable,
     without_reasoning,
 )
+from vsr_hallucination.evaluation.ratelimit import Turn
 from vsr_hallucination.evaluation.retry import retry_after
 from vsr_hallucination.evaluation.scoring import Kind
 
@@ -90,9 +92,10 @@ class OpenAIProvider:
 
     async def complete(self, ask: Ask) -> Reply:
         while True:
+            payload = self._payload(ask)
             try:
                 async with asyncio.timeout(self._settings.timeout):
-                    status, headers, data = await self._post(self._payload(ask))
+                    status, headers, data = await self._post(payload, ask.turn)
             except (TimeoutError, httpx.TimeoutException):
                 raise Unavailable(
                     Kind.TIMEOUT, f"no answer within {self._settings.timeout:g} s (--timeout)"
@@ -100,7 +103,9 @@ class OpenAIProvider:
             except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
                 raise Unavailable(Kind.CONNECTION, type(error).__name__) from None
             body = _parsed(data)
-            if status == 400 and self._learns(body):
+            if status == 400 and self._learns(body, payload):
+                if ask.turn is not None:
+                    await ask.turn.again()
                 continue
             return _read(status, headers, body)
 
@@ -121,10 +126,14 @@ class OpenAIProvider:
             payload["max_completion_tokens"] = payload["max_tokens"]
         return {key: value for key, value in payload.items() if key not in self._left_out}
 
-    async def _post(self, payload: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
+    async def _post(self, payload: dict[str, Any], turn: Turn | None) -> tuple[int, httpx.Headers, bytes]:
+        async def trace(event: str, _: object) -> None:
+            if turn is not None and event.endswith("send_request_body.complete"):
+                turn.sent()
+
         # A question may hold what UTF-8 cannot: JSON's own escapes carry it.
         content = json.dumps(payload, ensure_ascii=True).encode()
-        async with self._client.stream("POST", self._url, content=content) as response:
+        async with self._client.stream("POST", self._url, content=content, extensions={"trace": trace}) as response:
             data = bytearray()
             async for piece in response.aiter_bytes():
                 data += piece
@@ -134,15 +143,18 @@ class OpenAIProvider:
                     )
             return response.status_code, response.headers, bytes(data)
 
-    def _learns(self, body: object) -> bool:
-        """Whether a 400 names a setting that can be left out (reasoning models take no temperature or max_tokens)."""
+    def _learns(self, body: object, sent: Mapping[str, Any]) -> bool:
+        """Whether a 400 names a setting that can be left out (reasoning models take no temperature or max_tokens).
+
+        It was ``sent``: another request may have learned that it is refused while this one was under way.
+        """
         error = body.get("error") if isinstance(body, dict) else None
         if not isinstance(error, dict):
             return False
         message = str(error.get("message", ""))
         for name in ("max_tokens", "temperature", "seed"):
             named = error.get("param") == name or f"'{name}'" in message
-            if named and name not in self._left_out:
+            if named and name in sent:
                 instead = ", max_completion_tokens is sent instead" if name == "max_tokens" else ""
                 self._left_out[name] = f"the server refused {name}: it was not sent{instead}"
                 return True
