@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeVar
 
 from vsr_hallucination.config import hints, scalars, values, yamltext
-from vsr_hallucination.config.problems import Problem, Severity, listed
+from vsr_hallucination.config.problems import Problem, Severity, listed, nearest
 from vsr_hallucination.config.values import Read
 from vsr_hallucination.config.yamltext import Mark, Node, Scalar
 
@@ -150,6 +150,12 @@ class Fields:
         """The entry's mapping; empty where the entry is missing."""
         found = self.entries.get(key)
         return Fields(self.place(key), {}) if found is None else found.fields(known, owned=owned)
+
+    def warn_of_slips(self, *read: str) -> None:
+        """For a block of which only these keys are read: others are fine, unless they are one of them misspelt."""
+        for key, place in self.entries.items():
+            if key not in read and (meant := nearest(key, read)) is not None:
+                place.warn(f"unknown key `{key[:60]}`", f"did you mean `{meant}`?")
 
     def each(self, key: str) -> Iterator[Cursor]:
         found = self.entries.get(key)

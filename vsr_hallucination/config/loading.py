@@ -130,12 +130,15 @@ def _read(root: Fields, source: str, digest: str) -> Config:
     modules = catalog.sub("modules", _MODULES)
     for fields in (root, shared, catalog):
         _check_misplaced(fields)
+    router, services, stores = (shared.sub(key, None) for key in ("router", "services", "stores"))
+    router.warn_of_slips("strategy")
+    services.warn_of_slips("router_replay")
     system = System(catalog.sub("system", None).entries)
     settings, replay_at = read_filter(root.get("filter"))
     around = Surroundings(
         models=read_models(modules.get("hallucination_mitigation"), system, default_models(system)),
         system=system,
-        strategy=shared.sub("router", None).choice("strategy", Strategy.PRIORITY, _STRATEGIES),
+        strategy=router.choice("strategy", Strategy.PRIORITY, _STRATEGIES),
         decision_source=settings.decision_source,
     )
     recipes = read_recipes(root, around)
@@ -144,7 +147,7 @@ def _read(root: Fields, source: str, digest: str) -> Config:
         recipes=recipes,
         entrypoints=read_entrypoints(root, recipes),
         filter=settings,
-        replay=read_replay(shared.sub("services", None), shared.sub("stores", None), replay_at),
+        replay=read_replay(services, stores, replay_at),
         source=source,
         sha256=digest,
     )

@@ -93,6 +93,7 @@ class App:
         self._provisioner = Provisioner(self._telemetry, factory)
         self._slot = RuntimeSlot(_Unprovisioned(config))
         self._runtime: ProvisionedRuntime | None = None
+        self._in_force_since = time.monotonic()
         self._stopping = asyncio.Event()
         self._stop_now = asyncio.Event()
         self._reload = asyncio.Event()
@@ -116,8 +117,9 @@ class App:
                 await server.stop()
                 return
             await server.set_serving(True)
-            log.info("serving: version %s on %s", __version__, ", ".join(self._addresses))
-            say(f"serving on {', '.join(self._addresses)}{self._admin_words()}; ctrl-c drains and ends it")
+            listens = ", ".join(self._addresses)
+            log.info("serving: version %s on %s, configuration %s", __version__, listens, config.sha256[:12])
+            say(f"serving on {listens}{self._admin_words()}; ctrl-c drains and ends it")
             await self._until_stopped()
             await self._end(server)
         except (ListenError, AdminListenError, AdminConfigError) as problem:
@@ -182,6 +184,7 @@ class App:
 
     def _put_in_force(self, runtime: ProvisionedRuntime) -> None:
         self._config, self._runtime = runtime.config, runtime
+        self._in_force_since = time.monotonic()
         self._slot.swap(runtime)
         self._telemetry.config_loaded(runtime.config.sha256, time.time())
         self._tell_models(runtime)
@@ -243,10 +246,13 @@ class App:
         for name in _needs_restart(self._config, loaded.config):
             log.warning("reload_incomplete: %s takes effect with a restart", name)
         gc.unfreeze()  # the models of the old one must be able to go
-        before = self._config.sha256
+        before, age = self._config.sha256, time.monotonic() - self._in_force_since
         self._put_in_force(runtime)
-        same = " (unchanged)" if loaded.config.sha256 == before else ""
-        log.info("reloaded: configuration %s%s", loaded.config.sha256[:12], same)
+        sha256 = loaded.config.sha256
+        log.info(
+            "reloaded: configuration %s, in place of %s, which held for %.0f s",
+            f"{sha256[:12]} (unchanged)" if sha256 == before else sha256[:12], before[:12], age,
+        )  # fmt: skip
         return True
 
     async def _watch_file(self) -> None:
