@@ -86,7 +86,9 @@ def _body(api: Api, body: bytes, counted: Counted) -> None:
         assert "".join(answer.text[part.start : part.end] for part in answer.parts) == answer.text
     if view.error:
         return
-    changed = api.prepend(body, {answer.index: NOTICE for answer in view.answers})
+    notices = {answer.index: NOTICE for answer in view.answers}
+    changed = api.prepend(body, notices, view)
+    assert changed == api.prepend(body, notices)
     counted.rewritten += changed != body
     for old, new in zip(view.answers, api.read_response(changed).answers, strict=True):
-        assert new.text == (NOTICE + old.text if old.parts else "")
+        assert new.text == (NOTICE + old.text if old.text else "")

@@ -24,6 +24,7 @@ from vsr_hallucination.apis.base import (
 from vsr_hallucination.apis.content import (
     INCOMPLETE,
     answer,
+    edited,
     is_error,
     joined,
     own_index,
@@ -34,7 +35,7 @@ from vsr_hallucination.apis.content import (
 )
 from vsr_hallucination.apis.event_stream import EventAssembler, Json, TextBuffer
 from vsr_hallucination.apis.evidence import EvidenceBuilder
-from vsr_hallucination.apis.jsontext import Before, JsonError, Path, edit
+from vsr_hallucination.apis.jsontext import Before, Path
 from vsr_hallucination.apis.unread import hides, refuses, tells
 
 _MAX_BLOCKS = 65_536
@@ -103,17 +104,14 @@ class AnthropicMessages:
     def assembler(self, limit: int) -> EventAssembler:
         return _Assembler(limit)
 
-    def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
+    def prepend(self, body: bytes, notices: Mapping[int, str], view: ResponseView | None = None) -> bytes:
         """The body with the notice as a text block before the first one; a message without text stays as it is."""
-        parts = _texts(response_object(body))
+        answers = (view or self.read_response(body)).answers
         notice = notices.get(0, "")
-        if not parts or not notice:
+        if not answers or not answers[0].first or not notice:
             return body
         block = json.dumps({"type": "text", "text": notice}, separators=(",", ":"))
-        try:
-            return edit(body, [Before(parts[0][0][:-1], block)])
-        except JsonError as error:
-            raise ResponseUnreadable(str(error)) from None
+        return edited(body, [Before(answers[0].first[:-1], block)])
 
     def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
         """The error object of this API; ``code`` and ``param`` as in OpenAI's, which clients pass over."""

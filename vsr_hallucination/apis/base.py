@@ -107,12 +107,14 @@ class Answer:
     """The text of one choice: its text parts joined. ``index`` is the choice's own ``index``, not its position.
 
     ``text[:skip]`` is the echoed prompt: not the model's words, not to be checked. Offsets count from the whole text.
+    ``first`` are the steps to its first text part, where a notice goes; empty where it has no text, and in streams.
     """
 
     index: int
     text: str
     parts: tuple[AnswerPart, ...] = ()
     skip: int = 0
+    first: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +184,12 @@ class Api(Protocol):
 
     def assembler(self, limit: int) -> StreamAssembler: ...
 
-    def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
-        """Put a notice in front of the first text part of each named choice (by ``index``); all other bytes stay,
-        but for citation offsets into that text, which move with it."""
+    def prepend(self, body: bytes, notices: Mapping[int, str], view: ResponseView | None = None) -> bytes:
+        """Put a notice in front of the first text part of each named choice (by ``index``) that has text; all other
+        bytes stay, but for citation offsets into that text, which move with it.
+
+        ``view``: what ``read_response`` said of this body, so that it is not read again.
+        """
 
     def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
         """An error object of this API, JSON, UTF-8 (content type application/json)."""

@@ -10,13 +10,13 @@ from vsr_hallucination.apis.content import (
     INCOMPLETE,
     Unreadable,
     answer,
+    edited,
     indices,
     is_error,
-    notice_edits,
     openai_error,
     response_object,
 )
-from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, edit
+from vsr_hallucination.apis.jsontext import Edit, Path, Prefix
 
 Json = dict[object, object]
 
@@ -28,8 +28,8 @@ class ChoiceBodies(ABC):
     def _texts(self, choice: Json, path: Path) -> list[tuple[Path, str]]:
         """The text parts of one choice; raises ``Unreadable``."""
 
-    def _moved(self, choice: Json, path: Path, notice: str) -> list[Edit]:
-        """What else changes in a choice whose text begins with ``notice``."""
+    def _moved(self, first: Path, notice: str) -> list[Edit]:
+        """What else changes in a choice whose first text part, at ``first``, begins with ``notice``."""
         return []
 
     def read_response(self, body: bytes) -> ResponseView:
@@ -38,40 +38,34 @@ class ChoiceBodies(ABC):
         if response.get("choices") is None and is_error(response):
             return ResponseView((), error=True)
         choices = _choices(response)
-        answers = tuple(answer(index, parts) for index, _, _, parts in self._each(choices))
+        answers = tuple(answer(index, parts) for index, parts in self._each(choices))
         broken = any(choice.get("error") or _reason(choice) == "error" for choice in choices)
         if (broken or is_error(response)) and not any(one.text for one in answers):
             return ResponseView((), error=True)
         return ResponseView(answers, incomplete=broken or any(_reason(choice) in INCOMPLETE for choice in choices))
 
-    def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
+    def prepend(self, body: bytes, notices: Mapping[int, str], view: ResponseView | None = None) -> bytes:
         """The body with each notice as ready text before its choice; a choice without text stays as it is.
 
-        Raises ``ResponseUnreadable`` where ``read_response`` does, and for an error object.
+        Raises ``ResponseUnreadable`` where ``read_response`` does.
         """
-        choices = _choices(response_object(body))
         edits: list[Edit] = []
-        for index, choice, path, parts in self._each(choices):
-            notice = notices.get(index, "")
-            if notice and parts:
-                edits += notice_edits(parts, notice)
-                edits += self._moved(choice, path, notice)
-        try:
-            return edit(body, edits)
-        except JsonError as error:
-            raise ResponseUnreadable(str(error)) from None
+        for one in (view or self.read_response(body)).answers:
+            notice = notices.get(one.index, "")
+            if notice and one.first:
+                edits += (Prefix(one.first, notice), *self._moved(one.first, notice))
+        return edited(body, edits) if edits else body
 
     def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
         return openai_error(message=message, code=code, param=param)
 
-    def _each(self, choices: list[Json]) -> Iterator[tuple[int, Json, Path, list[tuple[Path, str]]]]:
+    def _each(self, choices: list[Json]) -> Iterator[tuple[int, list[tuple[Path, str]]]]:
         for at, (index, choice) in enumerate(zip(indices(choices), choices, strict=True)):
-            path: Path = ("choices", at)
             try:
-                parts = self._texts(choice, path)
+                parts = self._texts(choice, ("choices", at))
             except Unreadable as error:
                 raise ResponseUnreadable(str(error)) from None
-            yield index, choice, path, parts
+            yield index, parts
 
 
 def _choices(response: Json) -> list[Json]:

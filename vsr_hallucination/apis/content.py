@@ -11,10 +11,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from vsr_hallucination.apis.base import Answer, AnswerPart, RequestUnreadable, ResponseUnreadable
 from vsr_hallucination.apis.evidence import part_text
-from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, Prefix, Replace, loads, path_text
+from vsr_hallucination.apis.jsontext import (
+    Edit,
+    JsonError,
+    Path,
+    Replace,
+    Rewrite,
+    decode,
+    edit,
+    encode,
+    loads,
+    path_text,
+)
 from vsr_hallucination.apis.unread import hides, refuses
 
 # Cut by a limit or a filter: "model_length" is Mistral's word, "max_tokens" Anthropic's and that of several gateways.
@@ -62,9 +74,10 @@ def speak(parts: Iterable[tuple[Path, str]]) -> bool:
     return any(text for _, text in parts)
 
 
-def answer(index: int, parts: Iterable[tuple[Path, str]]) -> Answer:
+def answer(index: int, parts: Sequence[tuple[Path, str]]) -> Answer:
     """The parts joined without a separator, as clients show them."""
-    return joined(index, ((path_text(path), text) for path, text in parts))
+    found = joined(index, ((path_text(path), text) for path, text in parts))
+    return replace(found, first=parts[0][0]) if found.text else found
 
 
 def joined(index: int, parts: Iterable[tuple[str, str]]) -> Answer:
@@ -98,28 +111,36 @@ def is_error(body: dict[object, object]) -> bool:
     return bool(body.get("error")) or body.get("object") == "error" or body.get("type") == "error"
 
 
-def notice_edits(parts: Sequence[tuple[Path, str]], notice: str) -> list[Edit]:
-    """The notice in front of the first text part; nothing where there is no text to put it before."""
-    return [Prefix(parts[0][0], notice)] if parts and notice else []
+def edited(body: bytes, edits: Sequence[Edit]) -> bytes:
+    """``edit``, with the error that this package's callers know."""
+    try:
+        return edit(body, edits)
+    except JsonError as error:
+        raise ResponseUnreadable(str(error)) from None
 
 
-def moved_annotations(annotations: object, path: Path, by: int) -> list[Edit]:
-    """OpenAI's citations count characters of the text they belong to: they move with it.
+def moved_annotations(path: Path, by: int) -> Rewrite:
+    """OpenAI's citations count characters of the text they belong to: the list of them at ``path`` moves with it.
 
     The fields stand in the annotation or in an object named after its type; a ``file_path``'s index is no place.
     """
+    return Rewrite(path, lambda token: _moved(token, by))
+
+
+def _moved(token: str, by: int) -> str:
+    annotations = loads(token)
     edits: list[Edit] = []
     for at, annotation in enumerate(annotations if isinstance(annotations, list) else ()):
         if not isinstance(annotation, dict) or annotation.get("type") == "file_path":
             continue
         kind = annotation.get("type")
         inner = annotation.get(kind) if isinstance(kind, str) else None
-        holder, where = (inner, (*path, at, str(kind))) if isinstance(inner, dict) else (annotation, (*path, at))
+        holder, where = (inner, (at, str(kind))) if isinstance(inner, dict) else (annotation, (at,))
         for key in ("start_index", "end_index", "index"):
             place = own_index(holder.get(key))
             if place is not None:
                 edits.append(Replace((*where, key), str(place + by)))
-    return edits
+    return decode(edit(encode(token), edits)) if edits else token
 
 
 def request_object(body: bytes) -> dict[object, object]:

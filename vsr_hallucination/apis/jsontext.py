@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from json import JSONDecodeError, JSONDecoder
@@ -110,7 +110,15 @@ class Before:
     token: str
 
 
-Edit = Prefix | Replace | Before
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """Put what ``change`` makes of the JSON token at ``path`` in its place; where nothing stands, nothing happens."""
+
+    path: Path
+    change: Callable[[str], str]
+
+
+Edit = Prefix | Replace | Before | Rewrite
 
 
 def edit(body: bytes, edits: Sequence[Edit]) -> bytes:
@@ -125,10 +133,13 @@ def edit(body: bytes, edits: Sequence[Edit]) -> bytes:
     for one in edits:
         span = found.get(one.path)
         if span is None:
+            if isinstance(one, Rewrite):
+                continue
             raise JsonError("no value at the path")
         start, end = span
-        if isinstance(one, Replace):
-            pieces.append((start, end, one.token))
+        if isinstance(one, Replace | Rewrite):
+            token = one.token if isinstance(one, Replace) else one.change(text[start:end])
+            pieces.append((start, end, token))
             continue
         if isinstance(one, Before):
             if not one.path or not isinstance(one.path[-1], int):

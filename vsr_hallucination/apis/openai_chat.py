@@ -68,11 +68,9 @@ class OpenAIChat(ChoiceBodies):
     def _texts(self, choice: Json, path: Path) -> list[tuple[Path, str]]:
         return _message_texts(choice, path)
 
-    def _moved(self, choice: Json, path: Path, notice: str) -> list[Edit]:
-        message = choice.get("message")
-        if not isinstance(message, dict) or not isinstance(message.get("content"), str):
-            return []
-        return moved_annotations(message.get("annotations"), (*path, "message", "annotations"), len(notice))
+    def _moved(self, first: Path, notice: str) -> list[Edit]:
+        """A message's annotations count from its content, where that is one string."""
+        return [moved_annotations((*first[:-1], "annotations"), len(notice))] if first[-1] == "content" else []
 
 
 def _message_texts(choice: Json, path: Path) -> list[tuple[Path, str]]:

@@ -15,11 +15,11 @@ from vsr_hallucination.apis.base import (
     EvidenceOptions,
     RequestUnreadable,
     RequestView,
-    ResponseUnreadable,
     ResponseView,
 )
 from vsr_hallucination.apis.content import (
     answer,
+    edited,
     is_error,
     moved_annotations,
     openai_error,
@@ -28,8 +28,8 @@ from vsr_hallucination.apis.content import (
     user_text,
 )
 from vsr_hallucination.apis.event_stream import EventAssembler, Json
-from vsr_hallucination.apis.evidence import EvidenceBuilder, value_at
-from vsr_hallucination.apis.jsontext import Edit, JsonError, Path, Prefix, edit
+from vsr_hallucination.apis.evidence import EvidenceBuilder
+from vsr_hallucination.apis.jsontext import Path, Prefix, Rewrite, quote
 from vsr_hallucination.apis.responses_stream import ResponsesAssembler, output_texts
 from vsr_hallucination.apis.unread import says
 
@@ -93,26 +93,24 @@ class OpenAIResponses:
     def assembler(self, limit: int) -> EventAssembler:
         return ResponsesAssembler(limit)
 
-    def prepend(self, body: bytes, notices: Mapping[int, str]) -> bytes:
+    def prepend(self, body: bytes, notices: Mapping[int, str], view: ResponseView | None = None) -> bytes:
         """The body with the notice before its first text part; one without text stays as it is."""
-        response = response_object(body)
-        parts = output_texts(response)
+        answers = (view or self.read_response(body)).answers
         notice = notices.get(0, "")
-        if not parts or not notice:
+        if not answers or not answers[0].first or not notice:
             return body
-        path = parts[0][0]
-        edits: list[Edit] = [Prefix(path, notice)]
-        annotations = (*path[:-1], "annotations")
-        edits += moved_annotations(value_at(response, annotations), annotations, len(notice))
-        if isinstance(response.get("output_text"), str) and response["output_text"]:
-            edits.append(Prefix(("output_text",), notice))  # some servers send the SDK's joined text as a field
-        try:
-            return edit(body, edits)
-        except JsonError as error:
-            raise ResponseUnreadable(str(error)) from None
+        first = answers[0].first
+        joined = Rewrite(("output_text",), lambda token: _noticed(token, notice))
+        moved = moved_annotations((*first[:-1], "annotations"), len(notice))
+        return edited(body, [Prefix(first, notice), moved, joined])
 
     def error_body(self, *, message: str, code: str, param: str | None = None) -> bytes:
         return openai_error(message=message, code=code, param=param)
+
+
+def _noticed(token: str, notice: str) -> str:
+    """The SDK's joined text, which some servers send as a field: it begins with the notice as well."""
+    return f'"{quote(notice)}{token[1:]}' if token.startswith('"') and token != '""' else token
 
 
 def _item(evidence: EvidenceBuilder, item: Json, path: Path) -> None:

@@ -70,7 +70,7 @@ def corpus_bodies(folder: Path, size: int) -> Iterator[tuple[str, Api, bytes]]:
 def read_and_rewrite(api: Api, body: bytes) -> bytes:
     """All that the filter does with an answer's bytes: read it, and put a notice in front."""
     view = api.read_response(body)
-    return api.prepend(body, {answer.index: _NOTICE for answer in view.answers})
+    return api.prepend(body, {answer.index: _NOTICE for answer in view.answers}, view)
 
 
 @dataclass(frozen=True, slots=True)
