@@ -62,6 +62,7 @@ async def serve(config_path: str, factory: Factory | None = None) -> None:
     loaded = load(config_path)
     logs.configure(loaded.config.filter.log_level)
     sys.setswitchinterval(SWITCH_EVERY)
+    log.info("starting: version %s, configuration %s", __version__, config_path)
     _tell_warnings(loaded)
     await App(config_path, loaded.config, factory).serve()
 
@@ -248,11 +249,9 @@ class App:
         gc.unfreeze()  # the models of the old one must be able to go
         before, age = self._config.sha256, time.monotonic() - self._in_force_since
         self._put_in_force(runtime)
-        sha256 = loaded.config.sha256
-        log.info(
-            "reloaded: configuration %s, in place of %s, which held for %.0f s",
-            f"{sha256[:12]} (unchanged)" if sha256 == before else sha256[:12], before[:12], age,
-        )  # fmt: skip
+        now = loaded.config.sha256
+        old = "unchanged" if now == before else f"in place of {before[:12]}, which held for {age:.0f} s"
+        log.info("reloaded: configuration %s, %s", now[:12], old)
         return True
 
     async def _watch_file(self) -> None:
