@@ -21,6 +21,7 @@ import httpx
 from vsr_hallucination import __version__
 from vsr_hallucination.bench import measures
 from vsr_hallucination.bench.bodies import bodies
+from vsr_hallucination.bench.check_speed import check_speed
 from vsr_hallucination.bench.client import BenchError
 from vsr_hallucination.bench.measures import QUICK, Row, Size, Stage
 from vsr_hallucination.bench.stage import start
@@ -36,7 +37,9 @@ MEASURES: Mapping[str, Measure] = {
     "batching": measures.batching,
     "bodies": bodies,
     "memory": measures.memory,
+    "check_speed": check_speed,
 }
+_WITHOUT_STAGE = {"check_speed"}
 
 
 def main() -> int:
@@ -61,7 +64,8 @@ def main() -> int:
 
 
 async def _run(wanted: list[str], size: Size) -> list[Row]:
-    rows: list[Row] = []
+    if set(wanted) <= _WITHOUT_STAGE:
+        return await _measured(wanted, {}, size, lambda: None)
     command = await envoy_command(None)
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="vsr-bench-")))
@@ -69,15 +73,24 @@ async def _run(wanted: list[str], size: Size) -> list[Row]:
         client = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
         print("starting two filters, two no-op servers and five Envoys …", flush=True)
         stage = await start(folder, children, command, client)
-        for name in wanted:
-            began = time.monotonic()
-            found = await MEASURES[name](stage, size)
-            rows += found
-            for row in found:
-                print(line(row), flush=True)
-            print(f"    ({name}: {time.monotonic() - began:.0f} s)", flush=True)
+
+        def alive() -> None:
             if gone := children.gone():
                 raise ChildFailed(f"{gone[0]} ended; its last words:\n{children.tail(gone[0])}")
+
+        return await _measured(wanted, stage, size, alive)
+
+
+async def _measured(wanted: list[str], stage: Stage, size: Size, alive: Callable[[], None]) -> list[Row]:
+    rows: list[Row] = []
+    for name in wanted:
+        began = time.monotonic()
+        found = await MEASURES[name](stage, size)
+        rows += found
+        for row in found:
+            print(line(row), flush=True)
+        print(f"    ({name}: {time.monotonic() - began:.0f} s)", flush=True)
+        alive()
     return rows
 
 

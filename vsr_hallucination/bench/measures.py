@@ -35,9 +35,10 @@ class Size:
     long_rounds: int = 3
     checks: int = 96
     exchanges: int = 5000
+    speed_checks: int = 200
 
 
-QUICK = Size(3, 40, 8, 300, 2, 12, 15.0, 1, 32, 600)
+QUICK = Size(3, 40, 8, 300, 2, 12, 15.0, 1, 32, 600, 10)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,19 @@ def make_checker(
     explainer: ExplainerSettings | None,
     detection: DetectionSettings,
     hooks: Hooks = NO_HOOKS,
+    *,
+    exact: bool = False,
 ) -> Checker:
-    """A provisioned detector, with its explainer where ``explainer`` is given. Raises ModelError."""
+    """A provisioned detector, with its explainer where ``explainer`` is given. Raises ModelError.
+
+    ``exact``: the detector in float32 even where another precision is faster (measurement).
+    """
     if detector.backend == "endpoint":
         backend: Backend = _endpoint(detector)
     elif detector.backend == "lexical":
         backend = _lexical(detector)
     else:
-        backend = _token_classification(detector, detection, hooks)
+        backend = _token_classification(detector, detection, hooks, exact)
     explained = None if explainer is None else _explainer(detector, explainer, detection, hooks)
     return DetectorChecker(backend, detection, explainer=explained, hooks=hooks)
 
@@ -89,8 +94,10 @@ def check_once(
     return asyncio.run(run())
 
 
-def _token_classification(settings: DetectorSettings, detection: DetectionSettings, hooks: Hooks) -> Backend:
-    loaded = load(settings.model, "detector", use_cpu=settings.use_cpu)
+def _token_classification(
+    settings: DetectorSettings, detection: DetectionSettings, hooks: Hooks, exact: bool
+) -> Backend:
+    loaded = load(settings.model, "detector", use_cpu=settings.use_cpu, exact=exact)
     supported = _labels(settings.model, lambda: supported_ids(loaded.metadata.labels))
     limits = span_limits(settings, Calibrated.of(loaded.metadata.thresholds))
     made: Backend = TokenClassification(

@@ -26,6 +26,7 @@ from vsr_hallucination.detection.embedded import (
     weights_sha256,
 )
 from vsr_hallucination.detection.pairs import PairEncoder, pad
+from vsr_hallucination.detection.precision import bfloat16_pays, narrow
 from vsr_hallucination.detection.types import Reason
 
 MAX_LENGTH = 512  # tokens of an input where the model's metadata names none; longer costs more than it finds
@@ -43,17 +44,21 @@ class ModelError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A provisioned model. ``run`` maps rows to probabilities (temperature applied, softmax over the last axis)."""
+    """A provisioned model. ``run`` maps rows to probabilities (temperature applied, softmax over the last axis).
+
+    ``precision``: what its weights are computed with, ``float32`` or ``bfloat16``.
+    """
 
     name: str
     metadata: ModelMetadata
     encoder: PairEncoder
     run: Model
     sha256: str
+    precision: str = "float32"
 
 
-def load(model: str, kind: Kind, *, use_cpu: bool = True) -> Loaded:
-    """Loads ``embedded``, a local directory or a hub id. Raises ModelError."""
+def load(model: str, kind: Kind, *, use_cpu: bool = True, exact: bool = False) -> Loaded:
+    """Loads ``embedded``, a local directory or a hub id. ``exact``: in float32 in any case. Raises ModelError."""
     from transformers.utils import logging as transformers_logging
 
     # A service has no terminal to draw on.
@@ -74,8 +79,15 @@ def load(model: str, kind: Kind, *, use_cpu: bool = True) -> Loaded:
         raise ModelError(
             str(directory), f"its tokenizer cannot encode a pair ({type(error).__name__})", "use an encoder model"
         ) from error
+    run, precision = _runner(network, metadata, use_cpu), "float32"
+    if not exact and next(network.parameters()).device.type == "cpu" and bfloat16_pays():
+        some = encoder.tokens("The gate opens at nine.").ids
+        if narrow(network, lambda: list(run([encoder.pair(some, some)])), encoder.max_length):
+            precision = "bfloat16"
+        else:
+            run = _runner(load_model(directory, kind), metadata, use_cpu)
     name = f"{kind}:embedded" if model == "embedded" else model
-    return Loaded(name, metadata, encoder, _runner(network, metadata, tokenizer, use_cpu), sha256)
+    return Loaded(name, metadata, encoder, run, sha256, precision)
 
 
 def locate(model: str, kind: Kind) -> Path:
@@ -134,7 +146,7 @@ def _positions(config: Any) -> int | None:
     return positions
 
 
-def _runner(network: Any, metadata: ModelMetadata, tokenizer: Any, use_cpu: bool) -> Model:
+def _runner(network: Any, metadata: ModelMetadata, use_cpu: bool) -> Model:
     import torch
 
     device = torch.device("cuda" if not use_cpu and torch.cuda.is_available() else "cpu")
