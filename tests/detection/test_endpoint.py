@@ -6,10 +6,12 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
+from support import lettucedetect
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings, EndpointSettings
 from vsr_hallucination.detection.endpoint import chat_url
 from vsr_hallucination.detection.factory import ModelError, make_checker
@@ -291,3 +293,26 @@ def test_the_lettucedetect_prompt_names_its_package_where_it_is_missing(hide_pac
 def test_an_endpoint_needs_its_settings() -> None:
     with pytest.raises(ModelError, match="base_url"):
         make_checker(DetectorSettings(backend="endpoint"), None, DetectionSettings())
+
+
+@pytest.mark.parametrize("installed", [True, False])
+async def test_lettucedetect_is_asked_as_its_own_client_asks(
+    server: Server, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    """The package itself where it is installed; and always its shape as recorded from version 0.2.3."""
+    if not installed or find_spec("lettucedetect") is None:
+        lettucedetect.pretend(monkeypatch)
+    server.says('{"hallucinated_spans": [{"text": "479", "category": "contradiction", "subcategory": "numerical"}]}')
+    assert spans(await check(server, prompt="lettucedetect")) == [(17, 20, "479")]
+    sent = server.requests[-1][1]
+    system, user = (message["content"] for message in sent["messages"])
+    assert "hallucinated_spans" in system and "verbatim" in system
+    assert user.startswith("Briefly answer the following question:\nHow many?\n")
+    assert "passage 1: depot: K7\nmonth: May" in user
+    assert user.endswith(f"\n\nAnswer to verify:\n{ANSWER}")
+    wanted = sent["response_format"]["json_schema"]
+    assert (wanted["name"], wanted["strict"]) == ("hallucination_detection", True)
+    item = wanted["schema"]["properties"]["hallucinated_spans"]["items"]
+    assert item["required"] == ["text", "category", "subcategory"]
+    server.says('{"hallucinated_spans": []}')
+    assert spans(await check(server, prompt="lettucedetect")) == []

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -33,7 +34,27 @@ _SYSTEM = (
     'object: {"spans": [{"text": "...", "confidence": 0.0 to 1.0}], "confidence": 0.0 to 1.0}, where the last '
     "confidence is how sure you are of the whole verdict. If all of it is supported, spans is empty."
 )
-_BuildUser = Callable[[str, str, str], str]
+_SPAN = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}, "confidence": {"type": "number"}},
+    "required": ["text"],
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {"spans": {"type": "array", "items": _SPAN}, "confidence": {"type": "number"}},
+    "required": ["spans"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """What is said to the model, and the JSON schema of its reply. ``user``: question, passages, answer."""
+
+    system: str
+    user: Callable[[str, Sequence[str], str], str]
+    name: str
+    schema: Mapping[str, Any]
+    strict: bool = False
 
 
 class Endpoint:
@@ -53,8 +74,7 @@ class Endpoint:
         # Plain http needs none, and redirects are not followed.
         self._tls: ssl.SSLContext | bool = ssl.create_default_context() if self._url.startswith("https:") else False
         self._clients: dict[int, tuple[asyncio.AbstractEventLoop, httpx.AsyncClient]] = {}
-        self._key = "hallucinated_spans" if settings.prompt == "lettucedetect" else "spans"
-        self._system, self._user = _prompt(settings.prompt)
+        self._prompt = _prompt(settings.prompt)
 
     async def detect(self, work: Work) -> Found:
         """One request, one verdict. Raises DetectionError where there is none to be read."""
@@ -80,27 +100,17 @@ class Endpoint:
 
     def _payload(self, prepared: Prepared) -> tuple[bytes, float]:
         evidence, share = _evidence(prepared)
-        item: dict[str, Any] = {
-            "type": "object",
-            "properties": {"text": {"type": "string"}, "confidence": {"type": "number"}},
-            "required": ["text"],
-        }
-        if self._key != "spans":
-            item["properties"] |= {"category": {"type": "string"}, "subcategory": {"type": "string"}}
-        schema = {
-            "type": "object",
-            "properties": {self._key: {"type": "array", "items": item}, "confidence": {"type": "number"}},
-            "required": [self._key],
-        }
+        prompt = self._prompt
+        schema = {"name": prompt.name, "schema": prompt.schema} | ({"strict": True} if prompt.strict else {})
         request = {
             "model": self._settings.model,
             "temperature": 0,
             "max_tokens": self._settings.max_tokens,
             "messages": [
-                {"role": "system", "content": self._system},
-                {"role": "user", "content": self._user(prepared.question, evidence, prepared.answer)},
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user(prepared.question, evidence, prepared.answer)},
             ],
-            "response_format": {"type": "json_schema", "json_schema": {"name": "verdict", "schema": schema}},
+            "response_format": {"type": "json_schema", "json_schema": schema},
         }
         return json.dumps(request).encode(), share
 
@@ -180,13 +190,13 @@ def _united(stretches: list[tuple[int, int, float]]) -> list[tuple[int, int, flo
     return out
 
 
-def _evidence(prepared: Prepared) -> tuple[str, float]:
+def _evidence(prepared: Prepared) -> tuple[list[str], float]:
     """The passages to send, and the share of the grounding that they are."""
     grounding: Grounding = prepared.index.grounding
     total = sum(len(passage.text) for passage in grounding.passages)
     seen = len(grounding.passages) / max(1, len(grounding.passages) + len(grounding.unread))
     if total <= MAX_EVIDENCE:
-        return "\n\n".join(passage.text for passage in grounding.passages), seen
+        return [passage.text for passage in grounding.passages], seen
     index = prepared.index
     chosen, size = [], 0
     for unit in index.nearest(index.terms(prepared.answer), MAX_EVIDENCE // 40):
@@ -195,21 +205,21 @@ def _evidence(prepared: Prepared) -> tuple[str, float]:
             break
         chosen.append(unit)
     chosen.sort(key=lambda unit: (unit.passage, unit.start))
-    text = "\n".join(index.text(unit).strip() for unit in chosen)
-    return text, seen * sum(unit.end - unit.start for unit in chosen) / total
+    lines: dict[int, list[str]] = {}
+    for unit in chosen:
+        lines.setdefault(unit.passage, []).append(index.text(unit).strip())
+    share = sum(unit.end - unit.start for unit in chosen) / total
+    return ["\n".join(of_passage) for of_passage in lines.values()], seen * share
 
 
-def _prompt(name: str) -> tuple[str, _BuildUser]:
+def _prompt(name: str) -> _Prompt:
     if name == "builtin":
-        return (
-            _SYSTEM,
-            lambda question, evidence, answer: (
-                f"<question>\n{question}\n</question>\n<evidence>\n{evidence}\n</evidence>\n<answer>\n{answer}\n</answer>"
-            ),
-        )
+        return _Prompt(_SYSTEM, _user, "verdict", _SCHEMA)
     if name != "lettucedetect":
         raise ModelError("endpoint.prompt", f"unknown prompt {name[:40]!r}", "use builtin or lettucedetect")
     try:
+        from lettucedetect.detectors.llm_client import build_generative_schema
+        from lettucedetect.detectors.prompt_utils import PromptUtils
         from lettucedetect.prompts.generative import build_system_prompt, build_user_message
     except ImportError as error:
         raise ModelError(
@@ -218,7 +228,15 @@ def _prompt(name: str) -> tuple[str, _BuildUser]:
             'install it: pip install "vsr-hallucination[lettucedetect]"',
         ) from error
 
-    def user(question: str, evidence: str, answer: str) -> str:
-        return str(build_user_message(f"{question}\n\n{evidence}" if question else evidence, answer))
+    def user(question: str, passages: Sequence[str], answer: str) -> str:
+        # As LettuceDetect's own client asks: its models were trained on this wording and no other.
+        context = PromptUtils.format_context(list(passages), question or None, "en")
+        return str(build_user_message(context, answer))
 
-    return str(build_system_prompt()), user
+    schema: dict[str, Any] = build_generative_schema()
+    return _Prompt(str(build_system_prompt()), user, "hallucination_detection", schema, strict=True)
+
+
+def _user(question: str, passages: Sequence[str], answer: str) -> str:
+    evidence = "\n\n".join(passages)
+    return f"<question>\n{question}\n</question>\n<evidence>\n{evidence}\n</evidence>\n<answer>\n{answer}\n</answer>"
