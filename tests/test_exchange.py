@@ -325,6 +325,48 @@ def test_row_4_not_applicable_is_in_replay_only() -> None:
     assert drive.checks == []
 
 
+def exempt() -> tuple[Drive, Continue]:
+    drive = Drive(policy(Action.BLOCK, Action.BLOCK, failed=Action.BLOCK), gate=NO)
+    drive.request()
+    (reply,) = drive.feed(ResponseHeaders(HeaderMap([(":status", "200"), ("content-type", "application/json")])))
+    assert isinstance(reply, Continue)
+    return drive, reply
+
+
+def test_row_4_an_answer_known_to_be_exempt_is_not_held() -> None:
+    drive, reply = exempt()
+    assert reply.metadata is not None
+    assert reply.metadata["verdict"] == "not_applicable"
+    body = chat_response(WRONG)
+    for part in (body[:20], body[20:]):
+        assert drive.feed(ResponseBody(part, part is not body[:20])) == [Continue(Phase.RESPONSE_BODY)]
+    drive.close()
+    assert (drive.record.lifecycle, drive.record.streaming) == (Lifecycle.COMPLETED, False)
+    assert outcome(drive) == ("not_applicable", None, None, None)
+
+
+def test_row_1_goes_before_row_4_where_nothing_is_held() -> None:
+    drive, _ = exempt()
+    drive.feed(ResponseBody(b'{"error": {"message": "overloaded"}}', True))
+    drive.close()
+    assert (drive.record.lifecycle, drive.record.outcomes) == (Lifecycle.FAILED, ())
+    drive, _ = exempt()
+    drive.feed(ResponseBody(b'{"choices": [', False))
+    drive.close()
+    assert (drive.record.lifecycle, drive.record.outcomes) == (Lifecycle.ABORTED, ())
+
+
+def test_row_4_holds_for_a_body_too_large_to_be_read() -> None:
+    drive = Drive(policy(filter_settings=FilterSettings(limits=Limits(check=1000))), gate=NO)
+    drive.request()
+    drive.feed(ResponseHeaders(HeaderMap([(":status", "200"), ("content-type", "application/json")])))
+    for _ in range(5):
+        drive.feed(ResponseBody(b"x" * 400, False))
+    drive.feed(ResponseTrailers(HeaderMap()))
+    drive.close()
+    assert outcome(drive)[0] == "not_applicable"
+
+
 def test_row_5_a_failed_classifier() -> None:
     drive = Drive(gate=BROKEN)
     drive.request(x_vsr_debug="true")

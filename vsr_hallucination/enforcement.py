@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote
 
 from vsr_hallucination.config.schema import Action, HallucinationPlugin
@@ -209,6 +210,7 @@ def _join(parts: Sequence[str], glue: str) -> str:
     return glue.join(taken)[:MAX_HEADER]
 
 
+@lru_cache(1024)  # the names of a configuration, on every exchange
 def header_safe(name: str) -> str:
     """A configured name as a header value: everything that could end or split the field is percent-encoded."""
     return quote(name, safe="!#$&'()*+-./:<>?@[]^_`{|}~ ")

@@ -12,8 +12,12 @@ from typing import Any, Final
 
 import yaml
 
+from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.schema import Config, DecisionSource, EnvoySettings, FailureMode
 
+_READ_HEADERS: Final = (
+    ":method", ":path", ":status", "content-type", "content-length", "content-encoding", "x-request-id",
+)  # fmt: skip
 UPSTREAM: Final = "llm_upstream"
 FILTER: Final = "vsr_hallucination"
 MARGIN: Final = 1.0  # seconds Envoy waits beyond the check's own deadline
@@ -207,12 +211,19 @@ def _ext_proc(config: Config) -> Node:
             "response_body_mode": "BUFFERED",
         }
         | send,
+        "forward_rules": {"allowed_headers": {"patterns": _wanted_headers(settings.grounding)}},
         "metadata_options": {"receiving_namespaces": {"untyped": ["vsr"]}},
     }
     if not opened:
         settled["status_on_error"] = {"code": "ServiceUnavailable"}  # not the client's fault: worth a retry
     # On only where a route configures it.
     return {"name": EXT_PROC, "disabled": True, "typed_config": settled}
+
+
+def _wanted_headers(grounding: GroundingSettings) -> list[Node]:
+    """What the filter reads or removes. Credentials and cookies stay in Envoy."""
+    names = [*_READ_HEADERS, *([grounding.header] if grounding.header is not None else [])]
+    return [*({"exact": name} for name in names), {"prefix": "x-vsr-"}]
 
 
 def _upstream_cluster(settings: EnvoySettings) -> Node:

@@ -107,7 +107,7 @@ def _patches(config: Config, names: GatewayNames) -> Node:
     ours = f"..http_filters[?(@.name=='{names.filter}')]"
     patches = [
         _patch("listener.v3.Listener", names, {"jsonPath": ours, "path": f"typed_config/{field}"}, settings[field])
-        for field in ("max_message_timeout", "allowed_override_modes", "processing_mode")
+        for field in ("max_message_timeout", "allowed_override_modes", "processing_mode", "forward_rules")
     ]
     before, _, after = (tuple(group) for group in _around(http_filters(config)))
     for each in before:  # first in the list: seen before any other filter acts on it

@@ -7,8 +7,9 @@ the results back, so every sequence can be tested without gRPC, a model or a clo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from vsr_hallucination.apis.base import without_echo
@@ -28,12 +29,12 @@ from vsr_hallucination.judging import (
     to_check,
 )
 from vsr_hallucination.observation import Observation
-from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
+from vsr_hallucination.orders import Check, Classify, Note, Order, Resume, Save, Send
 from vsr_hallucination.reading import EMPTY, Head, Kind, Reading, read_body, read_head
 from vsr_hallucination.release import Label, release
 from vsr_hallucination.replay.record import Lifecycle
 from vsr_hallucination.stages import PHASES, TABLE, ProtocolError, Stage
-from vsr_hallucination.streaming import Tap
+from vsr_hallucination.streaming import StreamTap, Tap, WholeTap
 from vsr_hallucination.wire.messages import (
     Continue,
     ExtendTimeout,
@@ -78,6 +79,7 @@ class Exchange:
         self._reading_at = 0.0
         self._pending: Phase | None = None  # the message whose reply Envoy waits for
         self._checking: tuple[int, ...] | None = None  # positions of the answers that are being checked
+        self._later: Callable[[float], None] | None = None  # what is left to do with the message just answered
         self._unseen = False  # the body passes unseen: the record is closed with the RPC
         self._finished = False
 
@@ -104,6 +106,11 @@ class Exchange:
         getattr(self, handler)(message, at)
         return self._take()
 
+    def resumed(self, at: float) -> tuple[Order, ...]:
+        """The replies in front of a ``Resume`` order are sent."""
+        self._catch_up(at)
+        return self._take()
+
     def gated(self, result: GateResult, at: float) -> tuple[Order, ...]:
         """The classifier's result."""
         if self._gate is None and not self._finished:
@@ -122,17 +129,28 @@ class Exchange:
 
     def closed(self, at: float) -> tuple[Order, ...]:
         """The RPC has ended. How it ended says nothing: what counts is what was seen."""
+        if self._stage is Stage.STREAMING:  # a client may leave at the last chunk, before our reply to it is sent
+            self._catch_up(at)
         stage, self._stage = self._stage, Stage.CLOSED
         if stage is Stage.START:
             self._finished = True
         elif stage is Stage.STREAMING:
             if self._reading is None and self._tap is not None:  # else its check runs, and is waited for
-                self._tap.end()
+                self._tap.cut()
                 self._stream_ended(at)
         elif not self._finished:
             seen = self._unseen and stage is Stage.PASSING
             self._save(at, Lifecycle.COMPLETED if seen else Lifecycle.ABORTED)
         return self._take()
+
+    def _after_the_reply(self, step: Callable[[float], None]) -> None:
+        self._later = step
+        self._orders.append(Resume())
+
+    def _catch_up(self, at: float) -> None:
+        step, self._later = self._later, None
+        if step is not None:
+            step(at)
 
     def _take(self) -> tuple[Order, ...]:
         orders, self._orders = tuple(self._orders), []
@@ -157,9 +175,12 @@ class Exchange:
 
     def _request_body(self, message: RequestBody, at: float) -> None:
         self._stage = Stage.UPSTREAM
-        self._take_in(take_body(self._intake, message.body, self._config))
-        self._open(message.body)
         self._reply(Continue(Phase.REQUEST_BODY))
+        self._after_the_reply(partial(self._read_request, message.body))
+
+    def _read_request(self, body: bytes, _at: float) -> None:
+        self._take_in(take_body(self._intake, body, self._config))
+        self._open(body)
         if self._config.filter.decision_source is not DecisionSource.UPSTREAM and not self._gate_can_wait():
             self._ask_gate()
 
@@ -220,10 +241,19 @@ class Exchange:
             self._save(at, Lifecycle.COMPLETED)
         elif head.kind is Kind.STREAM:
             self._begin_stream(head)
+        elif head.kind is Kind.BODY and self._intake.readable and (exempt := self._exempt()) is not None:
+            self._tap = WholeTap(self._intake.api, head.encoding, self._config.filter.limits.check)
+            self._pass_headers(None, label=self._label, found=exempt)
+            self._stage = Stage.STREAMING
         elif head.kind is Kind.BODY and self._intake.readable:
             self._stage = Stage.HOLDING
             self._reply(Continue(Phase.RESPONSE_HEADERS, Mutation(remove=self._strip)))
-        else:  # empty, or cannot be read, or need not be: all that is to be said goes with the headers
+        elif not self._intake.recipe.needs_models:  # nothing to judge
+            self._unseen = head.kind is not Kind.EMPTY
+            self._pass_headers(ModeOverride.RESPONSE_NONE if self._unseen else None, label=self._label)
+            if not self._unseen:
+                self._save(at, Lifecycle.COMPLETED)
+        else:  # empty, or cannot be read: all that is to be said goes with the headers
             if head.reason is not None and self._intake.readable:
                 self._note("response_skipped", warning=True, reason=str(head.reason))
             self._unseen = head.kind is not Kind.EMPTY
@@ -234,13 +264,23 @@ class Exchange:
         intake, rules = self._intake, self._intake.recipe.hallucination
         mode = ModeOverride.RESPONSE_NONE
         if rules and intake.readable and intake.api is not None:
-            self._tap = Tap(intake.api, head.encoding, self._config.filter.limits.check)
+            self._tap = StreamTap(intake.api, head.encoding, self._config.filter.limits.check)
             mode = ModeOverride.RESPONSE_STREAMED
         else:
             self._unseen = True
             refused = settled(rules, intake, None, None) or ()
             self._record.judge(refused, [None] * len(refused), None)
         self._pass_headers(mode, label=self._label, streaming=True)
+
+    def _exempt(self) -> tuple[Observation, ...] | None:
+        """What is known before a byte of the answer came, where nothing in it can change that: row 4 for all rules.
+
+        Such an answer is not held: it passes, and is read beside its way only to tell whether it was one (row 1).
+        """
+        gate = self._gate
+        if gate is None or gate.failure is not None or gate.needs_fact_check:
+            return None
+        return settled(self._rules(), self._intake, gate, None)
 
     def _follow_upstream(self, headers: HeaderMap) -> None:
         """A Semantic Router further upstream chose: its headers are read, then removed like all of their kind."""
@@ -282,9 +322,12 @@ class Exchange:
 
     def _chunk(self, message: ResponseBody, at: float) -> None:
         self._reply(Continue(Phase.RESPONSE_BODY))
+        if self._tap is not None and self._reading is None:
+            self._after_the_reply(partial(self._tap_chunk, message))
+
+    def _tap_chunk(self, message: ResponseBody, at: float) -> None:
         tap = self._tap
-        if tap is None or self._reading is not None:
-            return
+        assert tap is not None  # chunks come here only where one listens
         tap.feed(message.body)
         if message.end_of_stream:
             tap.end()
@@ -363,7 +406,7 @@ class Exchange:
         self._send_verdict(found, at, Lifecycle.COMPLETED)
 
     def _rules(self) -> tuple[HallucinationRule, ...]:
-        return rules_of(self._intake.recipe, self._decide(), streaming=self._tap is not None)
+        return rules_of(self._intake.recipe, self._decide(), streaming=self._record.streaming)
 
     def _decide(self) -> Decision | None:
         """The decision selected for the request, by whichever source the configuration trusts."""
@@ -417,10 +460,17 @@ class Exchange:
         replay_id = self._record.id if self._config.replay.enabled else None
         return Label(self._intake.recipe.name, decision, replay_id, self._strip)
 
-    def _pass_headers(self, mode: ModeOverride | None, *, label: Label | None, streaming: bool = False) -> None:
+    def _pass_headers(
+        self,
+        mode: ModeOverride | None,
+        *,
+        label: Label | None,
+        found: tuple[Observation, ...] = (),
+        streaming: bool = False,
+    ) -> None:
         """Answer the response headers for good; ``label`` None says nothing (not a 2xx)."""
         fields = label.headers() if label is not None else ()
-        facts = label.facts((), streaming=streaming) if label is not None else None
+        facts = label.facts(found, streaming=streaming) if label is not None else None
         self._stage = Stage.STREAMING if mode is ModeOverride.RESPONSE_STREAMED else Stage.PASSING
         self._reply(Continue(Phase.RESPONSE_HEADERS, Mutation(fields, self._strip), mode=mode, metadata=facts))
 

@@ -18,6 +18,11 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class Resume:
+    """Feed ``Exchange.resumed`` once the replies before this are sent: what is left to do must not delay them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Classify:
     """Run the recipe's fact-check classifier over ``prompt`` in a task; feed ``Exchange.gated``.
 
@@ -57,4 +62,4 @@ class Note:
     warning: bool = False
 
 
-Order = Send | Classify | Check | Save | Note
+Order = Send | Resume | Classify | Check | Save | Note

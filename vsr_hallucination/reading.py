@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 from vsr_hallucination.apis.base import Answer, Api, ResponseUnreadable, ResponseView
 from vsr_hallucination.apis.encoding import DecodeError, TooLarge, decode
@@ -72,8 +73,12 @@ def media_types(headers: HeaderMap) -> tuple[str, ...]:
 
     Envoy joins two fields of that name with a comma.
     """
-    values = ",".join(headers.all("content-type")).split(",")
-    return tuple(value.split(";", 1)[0].strip().lower() for value in values if value.strip())
+    return _media_types(",".join(headers.all("content-type")))
+
+
+@lru_cache(256)
+def _media_types(values: str) -> tuple[str, ...]:
+    return tuple(value.split(";", 1)[0].strip().lower() for value in values.split(",") if value.strip())
 
 
 def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: int) -> Head:

@@ -9,7 +9,7 @@ A pair of stage and message that is not in the table is a ``ProtocolError``: nev
     HOLDING    the buffered response body         it came
     JUDGING    classifier and detector; Envoy     both have spoken: the held reply is sent, the record closed
                waits for our reply
-    STREAMING  chunks, answered at once           the stream ends; its check runs beside it and outlives the RPC
+    STREAMING  chunks, answered at once           the body ends; its check runs beside it and outlives the RPC
     PASSING    nothing: all else goes through     the RPC ends
     CLOSED     nothing                            –
 """

@@ -1,15 +1,79 @@
-"""A tap on an event stream: the bytes go to the client untouched while the text is assembled beside them."""
+"""Taps: the bytes go to the client untouched while what they say is put together beside them."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.encoding import DecodeError, Decoder, TooLarge
 from vsr_hallucination.detection.types import Reason
-from vsr_hallucination.reading import UPSTREAM_ERROR, Reading
+from vsr_hallucination.reading import UPSTREAM_ERROR, Reading, read_body
 
 
-class Tap:
-    """Decodes and assembles one stream. Never raises: what it cannot read makes the reading unavailable."""
+class Tap(Protocol):
+    """What a passing body is told to. Never raises: what it cannot read makes the reading unavailable."""
+
+    def feed(self, data: bytes) -> None: ...
+
+    def end(self) -> None:
+        """The byte stream is over."""
+
+    def cut(self) -> None:
+        """No more bytes come; whether they were all is not known."""
+
+    @property
+    def failed(self) -> bool:
+        """An error event was seen."""
+
+    @property
+    def done(self) -> bool:
+        """Nothing more has to be waited for."""
+
+    @property
+    def judgeable(self) -> bool:
+        """At the end of the bytes: there is something to say. What could not be read is not "cut off"."""
+
+    def reading(self) -> Reading:
+        """What was put together, that upstream failed, or why it cannot be used."""
+
+
+class WholeTap:
+    """Of a body that nobody waits for: kept up to ``limit`` bytes, and read when it has ended."""
+
+    def __init__(self, api: Api | None, encoding: str | None, limit: int) -> None:
+        self._api = api
+        self._encoding = encoding
+        self._limit = limit
+        self._body = bytearray()
+        self._whole = False
+
+    def feed(self, data: bytes) -> None:
+        self._body += data[: self._limit + 1 - len(self._body)]  # one byte more tells that it is too large
+
+    def end(self) -> None:
+        self._whole = True
+
+    def cut(self) -> None:
+        return None
+
+    @property
+    def failed(self) -> bool:
+        return False
+
+    @property
+    def done(self) -> bool:
+        return self._whole
+
+    @property
+    def judgeable(self) -> bool:
+        return self._whole
+
+    def reading(self) -> Reading:
+        return read_body(self._api, bytes(self._body), self._encoding, self._limit)
+
+
+class StreamTap:
+    """Decodes and assembles one event stream."""
 
     def __init__(self, api: Api, encoding: str | None, limit: int) -> None:
         self._assembler = api.assembler(limit)
@@ -31,7 +95,6 @@ class Tap:
             self._reason = Reason.RESPONSE_UNREADABLE
 
     def end(self) -> None:
-        """The byte stream is over."""
         if self._decoder is not None and self._reason is None:
             try:
                 self._assembler.feed(self._decoder.end())
@@ -39,18 +102,19 @@ class Tap:
                 self._reason = Reason.RESPONSE_UNREADABLE
         self._assembler.end()
 
+    def cut(self) -> None:
+        self.end()  # a stream tells itself whether it was whole
+
     @property
     def failed(self) -> bool:
         return self._assembler.failed
 
     @property
     def done(self) -> bool:
-        """Nothing more has to be waited for: a terminal event or an error event was seen."""
         return self._assembler.terminal or self._assembler.failed
 
     @property
     def judgeable(self) -> bool:
-        """At the end of the bytes: there is something to say. A stream that could not be read is not "cut off"."""
         return self._assembler.terminal or self._unreadable is not None
 
     @property
@@ -62,7 +126,6 @@ class Tap:
         return Reason.RESPONSE_UNREADABLE if self._assembler.unreadable else None
 
     def reading(self) -> Reading:
-        """What was assembled, that upstream failed, or why it cannot be used."""
         if self.failed:
             return UPSTREAM_ERROR
         reason = self._unreadable

@@ -25,6 +25,7 @@ _SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 _SHARES: Final = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 _SIZES: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _ACTIONS: Final = ("block", "body", "header", "none")  # the strongest first
+_CHILDREN: Final = 1024
 _DEFAULT_RECIPE: Final = "default"
 _CONTEXT_UNAVAILABLE: Final = "hallucination_context_unavailable"
 
@@ -61,6 +62,7 @@ class Telemetry:
         self.registry = registry or CollectorRegistry()
         self._log = log or NoteLog()
         self._label = LabelBounds()
+        self._ended: dict[tuple[str, Lifecycle, str], tuple[Counter, Histogram]] = {}
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         self._gauge("vsr_build_info", "The running version; always 1.", "version").labels(__version__).set(1)
@@ -156,10 +158,19 @@ class Telemetry:
         """A replay record. Counts final ones: an exchange has exactly one of those."""
         if record.lifecycle is Lifecycle.IN_PROGRESS:
             return
-        recipe, streaming = self._label("recipe", record.recipe), "true" if record.streaming else "false"
-        self._exchanges.labels(recipe, record.lifecycle.value, streaming).inc()
+        streaming = "true" if record.streaming else "false"
+        ended = (record.recipe, record.lifecycle, streaming)
+        found = self._ended.get(ended)  # looking children up by their labels costs more than all the rest
+        if found is None:
+            counter = self._exchanges.labels(self._label("recipe", record.recipe), record.lifecycle.value, streaming)
+            found = counter, self._exchange_seconds.labels(streaming)
+            if len(self._ended) < _CHILDREN:
+                self._ended[ended] = found
+        found[0].inc()
         if record.completed_at is not None:
-            _observe(self._exchange_seconds.labels(streaming), record.completed_at - record.created_at)
+            _observe(found[1], record.completed_at - record.created_at)
+        if not record.outcomes:
+            return
         for outcome in record.outcomes:
             self._outcome(outcome, record.recipe, streaming)
         actions = [outcome.action for outcome in record.outcomes]
@@ -169,8 +180,7 @@ class Telemetry:
             self._plugin.labels("hallucination", self._label("decision", decision), applied).inc()
         if any(outcome.error == _CONTEXT_UNAVAILABLE for outcome in record.outcomes):
             self._unverified.inc()
-        if record.outcomes:
-            self._fact_check(record.outcomes, record.recipe)
+        self._fact_check(record.outcomes, record.recipe)
 
     def watch_open_exchanges(self, read: Callable[[], int]) -> None:
         """``read`` is asked at each scrape."""

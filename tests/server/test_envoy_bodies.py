@@ -14,9 +14,10 @@ import pytest_asyncio
 from support import http1
 from support import upstream as up
 from support.driving import GOOD, WRONG, chat_request, chat_response, policy
-from support.scripted import RuntimeOf
-from support.stack import Stack, running_stack
+from support.scripted import ModelOf, RuntimeOf
+from support.stack import Stack, check_479, running_stack
 from vsr_hallucination.config.schema import Action, Config, DetectionSettings, FilterSettings, Limits
+from vsr_hallucination.detection.types import GateResult
 from vsr_hallucination.replay.record import Lifecycle
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well
@@ -325,3 +326,24 @@ async def test_the_verdict_is_in_the_access_log(stack: Stack) -> None:
             await asyncio.sleep(0.05)
         assert entries[0]["verdict"] == "detected" and entries[0]["rules"] == ["grounded=detected"]
         assert entries[0]["recipe"] == "default" and entries[0]["decision"] == "d"
+
+
+# -- row 4 -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [True, False], ids=["whole", "chunked"])
+async def test_an_exempt_answer_passes_as_it_came(stack: Stack, length: bool) -> None:
+    async def spared(prompt: str) -> GateResult:
+        return GateResult(False, 0.1)
+
+    use(stack, Action.BLOCK)
+    current = stack.slot.current
+    stack.slot.swap(RuntimeOf(current.config, ModelOf(classify=spared), ModelOf(check=check_479)))
+    body = chat_response(WRONG + "x" * 200_000)
+    stack.upstream.answer = up.plain(body, delay=0.2) if length else up.chunked((body[:9], body[9:]), gap=0.2)
+    response = await ask(stack)
+    assert (response.status, response.body) == (200, body)
+    assert response.header("content-length") == (str(len(body)) if length else None)
+    (record,) = await stack.final()
+    assert [(o.verdict, o.gate_score) for o in record.outcomes] == [("not_applicable", 0.1)]
+    assert (record.lifecycle, record.streaming) == (Lifecycle.COMPLETED, False)

@@ -29,7 +29,7 @@ from vsr_hallucination.detection.types import (
     Span,
 )
 from vsr_hallucination.exchange import Exchange
-from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
+from vsr_hallucination.orders import Check, Classify, Note, Order, Resume, Save, Send
 from vsr_hallucination.replay.record import Record
 from vsr_hallucination.wire.messages import (
     Continue,
@@ -154,7 +154,9 @@ class Drive:
     def _carry_out(self, orders: Sequence[Order]) -> None:
         for order in orders:
             self.orders.append(order)
-            if isinstance(order, Classify) and self.gate is not None:
+            if isinstance(order, Resume):
+                self._carry_out(self.exchange.resumed(self.at))
+            elif isinstance(order, Classify) and self.gate is not None:
                 self._carry_out(self.exchange.gated(self.gate, self.at))
             elif isinstance(order, Check) and self.detect is not None:
                 results = tuple(self.detect(request) for request in order.requests)

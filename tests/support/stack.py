@@ -22,6 +22,7 @@ from vsr_hallucination.server.runtime import RuntimeSlot
 from vsr_hallucination.server.service import NewExchange, Service
 
 GATED = GateResult(True, 0.9)
+TRUSTED_HEADER = "x-rag-context"
 Check = Callable[[CheckRequest], Awaitable[CheckResult]]
 
 
@@ -89,7 +90,10 @@ async def running_stack(
     try:
         async with running_upstream() as upstream:
             placed = on_ports(config, filter_address=address, upstream=upstream.address)
-            async with running_envoy(placed, folder) as envoy:
+            # Envoy hands on only the headers its configuration names: this one for tests that put it in force later.
+            grounding = replace(placed.filter.grounding, header=TRUSTED_HEADER)
+            told = replace(placed, filter=replace(placed.filter, grounding=grounding))
+            async with running_envoy(told, folder) as envoy:
                 yield Stack(placed, upstream, envoy, grpc_server, service, slot, out)
     finally:
         await grpc_server.stop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from functools import lru_cache
 
 from vsr_hallucination.apis.anthropic_messages import AnthropicMessages
 from vsr_hallucination.apis.base import Api
@@ -24,7 +24,8 @@ _PARAMETERS = re.compile("(?:;|%3[Bb])[^/]*")
 _BY_NAME = {api.name: api for _, api in _APIS}
 
 
-def api_for_path(path: str, named: Sequence[tuple[str, str]] = ()) -> Api | None:
+@lru_cache(1024)  # clients use few paths, and every exchange asks
+def api_for_path(path: str, named: tuple[tuple[str, str], ...] = ()) -> Api | None:
     """The API that serves ``:path`` (its query and its segments' parameters are ignored), None where none of ours does.
 
     ``named``: (end of a path, name of an API) as the operator maps them; they go before our own, first fits.

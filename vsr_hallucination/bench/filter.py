@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 
 from vsr_hallucination.bench.lag import LagMeter
-from vsr_hallucination.server.app import serve
+from vsr_hallucination.server.app import run_on_loop, serve
 
 
 def main() -> None:
@@ -15,7 +15,7 @@ def main() -> None:
     parser.add_argument("config")
     parser.add_argument("lag_port", type=int)
     args = parser.parse_args()
-    asyncio.run(_run(args.config, args.lag_port))
+    run_on_loop(_run(args.config, args.lag_port))
 
 
 async def _run(config: str, lag_port: int) -> None:

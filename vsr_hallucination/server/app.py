@@ -9,7 +9,9 @@ import logging
 import signal
 import sys
 import time
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
 from vsr_hallucination import __version__, logs
 from vsr_hallucination.config.loading import Loaded, load
@@ -37,6 +39,8 @@ log = logging.getLogger(__name__)
 
 # How long a text thread may keep the interpreter from the event loop (Python's default is 5 ms, for each thread).
 SWITCH_EVERY = 0.0005
+# Exchanges leave no cycles behind: looking for some after every 700 objects (Python's default) is time lost.
+COLLECT_EVERY = (20_000, 20, 20)
 FLUSH_WITHIN = 10.0  # seconds for the replay store to take what waits, at the end
 
 
@@ -47,7 +51,7 @@ class StartError(RuntimeError):
 def run(config_path: str) -> int:
     """Serves until SIGTERM or SIGINT has drained it. 0: as asked; 1: could not start; 2: bad configuration."""
     try:
-        asyncio.run(serve(config_path))
+        run_on_loop(serve(config_path))
     except ConfigError as problem:
         print(problem, file=sys.stderr)
         return 2
@@ -55,6 +59,17 @@ def run(config_path: str) -> int:
         print(f"vsr-hallucination: {problem}", file=sys.stderr)
         return 1
     return 0
+
+
+def run_on_loop(main: Coroutine[Any, Any, None]) -> None:
+    """Runs ``main`` on uvloop, which takes a tenth less CPU an exchange; on asyncio's own loop where there is none."""
+    try:
+        from uvloop import new_event_loop
+    except ImportError:  # Windows
+        asyncio.run(main)
+        return
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main)
 
 
 async def serve(config_path: str, factory: Factory | None = None) -> None:
@@ -181,6 +196,7 @@ class App:
         # What is loaded by now stays: a full collection would walk all of torch, and hold every stream meanwhile.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*COLLECT_EVERY)
         return True
 
     def _put_in_force(self, runtime: ProvisionedRuntime) -> None:

@@ -9,32 +9,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import secrets
 import time
-import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import grpc.aio
 
 from vsr_hallucination.config.schema import Config
 from vsr_hallucination.detection.types import CheckResult, GateResult, Reason
-from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
+from vsr_hallucination.orders import Check, Classify, Note, Order, Resume, Save, Send
 from vsr_hallucination.replay.record import Record
 from vsr_hallucination.server import work
 from vsr_hallucination.server.runtime import Lease, RuntimeSlot
 from vsr_hallucination.wire import codec
-from vsr_hallucination.wire.messages import Continue, Immediate, Message, Reply
+from vsr_hallucination.wire.messages import Continue, Immediate, Message, ModeOverride, Mutation, Phase, Reply
 
 log = logging.getLogger(__name__)
 
 SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
 # Above this, reading, parsing or rewriting a body would hold the event loop (and every SSE stream) for too long.
-LARGE = 32 << 10
+LARGE = 4 << 10
+HUGE = 1 << 20
 # A check that nobody waits for begins when its stream has closed, or after this long: the last bytes come first.
 SETTLE = 0.5
 
 T = TypeVar("T")
+Step = Callable[[T, float], Sequence[Order]]
 
 
 class Machine(Protocol):
@@ -44,6 +47,8 @@ class Machine(Protocol):
     def finished(self) -> bool: ...
 
     def receive(self, message: Message, at: float) -> Sequence[Order]: ...
+
+    def resumed(self, at: float) -> Sequence[Order]: ...
 
     def gated(self, result: GateResult, at: float) -> Sequence[Order]: ...
 
@@ -78,7 +83,9 @@ class Service:
         self.new_exchange = new_exchange
         self.records = records
         self.notes = notes
-        self.pool = ThreadPoolExecutor(max_workers=4, thread_name_prefix="exchange")
+        # One thread each: two at once only wrest the interpreter from one another, and from the event loop.
+        self._texts = ThreadPoolExecutor(max_workers=1, thread_name_prefix="exchange")
+        self._bulk = ThreadPoolExecutor(max_workers=1, thread_name_prefix="exchange-bulk")
         self.background = background
         self.unheld = 0
         self.ending = False
@@ -99,7 +106,7 @@ class Service:
         """One ext_proc stream, from its first message to its end. It ends normally, so that Envoy fails open."""
         lease = self.slot.take()
         try:
-            exchange_id = uuid.uuid4().hex
+            exchange_id = secrets.token_hex(16)
             pairs = context.invocation_metadata() or ()
             metadata = {key: value for key, value in pairs if isinstance(value, str)}
             exchange = self.new_exchange(lease.runtime.config, id=exchange_id, metadata=metadata)
@@ -112,6 +119,12 @@ class Service:
             await _Stream(self, context, lease, exchange, exchange_id).run()
         finally:
             self._open -= 1
+
+    def thread_for(self, size: int) -> ThreadPoolExecutor | None:
+        """Where ``size`` bytes are worked on: None for the event loop itself. What is huge holds up only its like."""
+        if size <= LARGE:
+            return None
+        return self._texts if size <= HUGE else self._bulk
 
     def spawn(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -133,7 +146,8 @@ class Service:
             task.cancel()
         if self._work:
             await asyncio.wait(set(self._work), timeout=1.0)
-        self.pool.shutdown(wait=False)
+        self._texts.shutdown(wait=False)
+        self._bulk.shutdown(wait=False)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._work.discard(task)
@@ -180,9 +194,10 @@ class _Stream:
                 if not isinstance(data, bytes):  # grpc.aio.EOF
                     break
                 self._bytes += len(data)
-                if len(data) > LARGE:
+                thread = self._service.thread_for(len(data))
+                if thread is not None:
                     # In a task of its own: should the RPC be cancelled, the thread still has the exchange.
-                    await asyncio.shield(self._spawn(self._feed(self._read, data, threaded=True)))
+                    await asyncio.shield(self._spawn(self._feed(self._read, data, thread)))
                 else:
                     await self._feed(self._read, data)
         except asyncio.CancelledError:
@@ -200,24 +215,27 @@ class _Stream:
     def _read(self, data: bytes, at: float) -> Sequence[Order]:
         return self._exchange.receive(codec.decode(codec.parse(data)), at)
 
-    async def _feed(self, step: Callable[[T, float], Sequence[Order]], value: T, *, threaded: bool = False) -> None:
-        async with self._lock:
-            if self._broken:
-                return
-            try:
-                if threaded:
-                    loop = asyncio.get_running_loop()
-                    orders = await loop.run_in_executor(self._service.pool, step, value, time.time())
-                else:
-                    orders = step(value, time.time())
-            except Exception as problem:
-                self._break(problem)
-                return
-            await self._carry_out(orders)
+    def _resumed(self, _: None, at: float) -> Sequence[Order]:
+        return self._exchange.resumed(at)
 
-    async def _carry_out(self, orders: Sequence[Order]) -> None:
+    async def _feed(self, step: Step[T], value: T, thread: ThreadPoolExecutor | None = None) -> None:
+        async with self._lock:
+            if not self._broken:
+                await self._step(step, value, thread)
+
+    async def _step(self, step: Step[T], value: T, thread: ThreadPoolExecutor | None) -> None:
+        try:
+            if thread is not None:
+                orders = await asyncio.get_running_loop().run_in_executor(thread, step, value, time.time())
+            else:
+                orders = step(value, time.time())
+        except Exception as problem:
+            self._break(problem)
+            return
         for position, order in enumerate(orders):
-            if not isinstance(order, Send):
+            if isinstance(order, Resume):
+                await self._step(self._resumed, None, thread)
+            elif not isinstance(order, Send):
                 self._start(order)
             elif self._open:
                 try:
@@ -232,8 +250,10 @@ class _Stream:
                     log.debug("reply_not_sent: %s", type(problem).__name__)
 
     async def _send(self, reply: Reply) -> None:
-        if isinstance(reply, (Continue, Immediate)) and reply.body is not None and len(reply.body) > LARGE:
-            data = await asyncio.get_running_loop().run_in_executor(self._service.pool, _serialize, reply)
+        body = reply.body if isinstance(reply, (Continue, Immediate)) else None
+        thread = self._service.thread_for(len(body)) if body is not None else None
+        if thread is not None:
+            data = await asyncio.get_running_loop().run_in_executor(thread, _serialize, reply)
         else:
             data = _serialize(reply)
         await self._context.write(data)
@@ -276,7 +296,7 @@ class _Stream:
             if not self._service.ending:
                 raise
             result = work.gate_failure(Reason.TIMEOUT, "shutting down")
-        await self._feed(self._exchange.gated, result, threaded=self._bytes > LARGE)
+        await self._feed(self._exchange.gated, result, self._service.thread_for(self._bytes))
 
     async def _check(self, order: Check) -> None:
         try:
@@ -287,7 +307,7 @@ class _Stream:
             if order.held or not self._service.ending:
                 raise
             results = work.check_failures(self._lease.runtime, order, Reason.TIMEOUT, "shutting down")
-        await self._feed(self._exchange.checked, results, threaded=self._bytes > LARGE)
+        await self._feed(self._exchange.checked, results, self._service.thread_for(self._bytes))
 
     async def _settled(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -344,4 +364,11 @@ class _Stream:
 
 
 def _serialize(reply: Reply) -> bytes:
+    if isinstance(reply, Continue) and reply.body is None and reply.metadata is None and not reply.mutation.set:
+        return _bare(reply.phase, reply.mutation.remove, reply.mode)
     return codec.encode(reply).SerializeToString()
+
+
+@lru_cache(256)  # nearly every reply is one of a handful
+def _bare(phase: Phase, remove: tuple[str, ...], mode: ModeOverride | None) -> bytes:
+    return codec.encode(Continue(phase, Mutation(remove=remove), mode=mode)).SerializeToString()
