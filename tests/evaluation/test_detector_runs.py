@@ -157,6 +157,25 @@ def test_limit_pairs_and_a_warning_where_length_tells(measure: Measure) -> None:
     assert "6 of 12 rows form pairs" in ran.report and "Only the first 4 of 6 rows" in ran.report
 
 
+def test_a_seed_draws_the_rows_of_limit_and_keeps_their_order(measure: Measure) -> None:
+    rows = [row(f"{n:02}", GOOD if n < 20 else BAD) for n in range(40)]
+    drawn = measure("detector", rows, "--backend", "lexical", "--limit", "10", "--seed", "3")
+    names = [line["id"] for line in drawn.predictions]
+    assert names == sorted(names) != [f"{n:02}" for n in range(10)] and len(names) == 10
+    assert drawn.metrics["run"]["seed"] == 3 and "10 of 40 rows, drawn by seed 3." in drawn.report
+    again = measure("detector", rows, "--backend", "lexical", "--limit", "10", "--seed", "3")
+    assert [line["id"] for line in again.predictions] == names
+    other = measure("detector", rows, "--backend", "lexical", "--limit", "10", "--seed", "4")
+    assert [line["id"] for line in other.predictions] != names
+
+
+def test_groups_show_the_word_counter_beside_the_detector(measure: Measure) -> None:
+    ran = measure("detector", ROWS, "--backend", "lexical")
+    for group in ran.metrics["by_source"].values():
+        assert group["lexical_auroc"] == group["auroc"]
+    assert "| word counter's |" in ran.report
+
+
 @pytest.mark.parametrize("rows", [ROWS[:1], ROWS[1:2], ROWS[4:5], ROWS[5:6]])
 def test_e7_a_single_row_of_any_kind_gives_strict_json_and_a_report(measure: Measure, rows: Any) -> None:
     ran = measure("detector", rows, "--backend", "lexical", plot=True)

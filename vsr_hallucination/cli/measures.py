@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -115,33 +116,35 @@ def explainer(args: argparse.Namespace) -> int:
     rows = nli.nli_rows(given)
     left = len(given) - len(rows)
     notes = [f"{left} rows without premise, hypothesis or NLI label were left out."] if left else []
-    rows = _limited(args, rows, "rows with a premise, a hypothesis and an NLI label", notes)
-    out = _folder(args)
     unfiltered = replace(setup.recipe.detector, enable_nli_filtering=False)
+    pool = ThreadPoolExecutor(2, thread_name_prefix="eval-text")
 
-    async def run() -> tuple[list[nli.Labelled], float]:
-        made = await _made(lambda: make_explainer(unfiltered, settings, setup.detection))
-        pool = ThreadPoolExecutor(2, thread_name_prefix="eval-text")
-        try:
-            started = time.monotonic()
-            found = await _each(args, rows, lambda row: nli.label(made, row, _grounded, pool, args.timeout), out, "row")
-            return found, time.monotonic() - started
-        finally:
-            await made.aclose()
-            pool.shutdown(wait=False, cancel_futures=True)
+    def measured(
+        labelled: Sequence[nli.Labelled], wall: float
+    ) -> tuple[dict[str, Any], list[float], list[int]]:
+        sure = [one for one in labelled if one.confidence is not None]
+        figures = nli.metrics(labelled, wall=wall, concurrency=args.concurrency)
+        return figures, [one.confidence or 0.0 for one in sure], [int(one.said == one.row.label) for one in sure]
 
-    labelled, wall = asyncio.run(run())
-    figures = nli.metrics(labelled, wall=wall, concurrency=args.concurrency)
-    found = {"run": _run(args, setup, {"explainer": settings.model}, notes), **figures}
-    sure = [one for one in labelled if one.confidence is not None]
-    picture = _reliability(
-        out,
-        [one.confidence or 0.0 for one in sure],
-        [int(one.said == one.row.label) for one in sure],
-        ("confidence", "share of right labels"),
-    )
-    _finish(out, found, nli.report(found, picture), nli.headline(found))
-    return INCOMPLETE if found["unavailable"] else 0
+    try:
+        return _labelled(
+            args,
+            setup,
+            _limited(args, rows, "rows with a premise, a hypothesis and an NLI label", notes),
+            notes,
+            _Measure(
+                facts={"explainer": settings.model},
+                unit="row",
+                make=lambda: make_explainer(unfiltered, settings, setup.detection),
+                judge=lambda made, row: nli.label(made, row, _grounded, pool, args.timeout),
+                measured=measured,
+                axes=("confidence", "share of right labels"),
+                report=nli.report,
+                headline=nli.headline,
+            ),
+        )
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def fact_check(args: argparse.Namespace) -> int:
@@ -150,29 +153,64 @@ def fact_check(args: argparse.Namespace) -> int:
     settings = setup.recipe.fact_check if setup.model is None else replace(setup.recipe.fact_check, model=setup.model)
     rows, noisy = gates.prompt_rows(_read(args))
     notes = [f"{noisy} rows marked noisy were dropped."] if noisy else []
-    rows = _limited(args, rows, "labelled prompts (task `prompt`)", notes)
+
+    def measured(gated: Sequence[gates.Gated], wall: float) -> tuple[dict[str, Any], list[float], list[int]]:
+        judged = [one for one in gated if one.score is not None]
+        figures = gates.metrics(gated, wall=wall, concurrency=args.concurrency)
+        return figures, [one.score or 0.0 for one in judged], [int(one.gold) for one in judged]
+
+    return _labelled(
+        args,
+        setup,
+        _limited(args, rows, "labelled prompts (task `prompt`)", notes),
+        notes,
+        _Measure(
+            facts={"fact_check": settings.model},
+            unit="prompt",
+            make=lambda: make_gate(settings, setup.detection),
+            judge=lambda gate, row: gates.gate_one(gate, row, args.timeout),
+            measured=measured,
+            axes=("score", "share of prompts that need a fact check"),
+            report=gates.report,
+            headline=gates.headline,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """What tells one classifier's measurement from another's. ``measured``: figures; values and labels to plot."""
+
+    facts: dict[str, Any]
+    unit: str
+    make: Callable[[], Any]
+    judge: Callable[[Any, Row], Awaitable[Any]]
+    measured: Callable[[list[Any], float], tuple[dict[str, Any], list[float], list[int]]]
+    axes: tuple[str, str]
+    report: Callable[[dict[str, Any], str | None], str]
+    headline: Callable[[dict[str, Any]], str]
+
+
+def _labelled(
+    args: argparse.Namespace, setup: Setup, rows: Sequence[Row], notes: list[str], measure: _Measure
+) -> int:
+    """Makes the model, judges every row with it, and writes what was found."""
     out = _folder(args)
 
-    async def run() -> tuple[list[gates.Gated], float]:
-        gate = await _made(lambda: make_gate(settings, setup.detection))
+    async def run() -> tuple[list[Any], float]:
+        made = await _made(measure.make)
         try:
             started = time.monotonic()
-            found = await _each(args, rows, lambda row: gates.gate_one(gate, row, args.timeout), out, "prompt")
+            found = await _each(args, rows, lambda row: measure.judge(made, row), out, measure.unit)
             return found, time.monotonic() - started
         finally:
-            await gate.aclose()
+            await made.aclose()
 
-    gated, wall = asyncio.run(run())
-    figures = gates.metrics(gated, wall=wall, concurrency=args.concurrency)
-    found = {"run": _run(args, setup, {"fact_check": settings.model}, notes), **figures}
-    judged = [one for one in gated if one.score is not None]
-    picture = _reliability(
-        out,
-        [one.score or 0.0 for one in judged],
-        [int(one.gold) for one in judged],
-        ("score", "share of prompts that need a fact check"),
-    )
-    _finish(out, found, gates.report(found, picture), gates.headline(found))
+    judged, wall = asyncio.run(run())
+    figures, values, labels = measure.measured(judged, wall)
+    found = {"run": _run(args, setup, measure.facts, notes), **figures}
+    picture = _reliability(out, values, labels, measure.axes)
+    _finish(out, found, measure.report(found, picture), measure.headline(found))
     return INCOMPLETE if found["unavailable"] else 0
 
 
@@ -215,9 +253,16 @@ def _read(args: argparse.Namespace) -> list[Row]:
 def _limited(args: argparse.Namespace, rows: list[Row], what: str, notes: list[str]) -> list[Row]:
     if not rows:
         raise Failure(f"{args.data}: there are no {what}")
-    if args.limit is not None and args.limit < len(rows):
+    if args.seed is not None and args.limit is None:
+        raise Failure("--seed draws the rows of --limit: give both")
+    if args.limit is None or args.limit >= len(rows):
+        return rows
+    if args.seed is None:
         notes.append(f"Only the first {args.limit} of {len(rows)} rows: misleading if the file is sorted by class.")
-    return rows[: args.limit]
+        return rows[: args.limit]
+    notes.append(f"{args.limit} of {len(rows)} rows, drawn by seed {args.seed}.")
+    # In the order of the file, whatever was drawn first.
+    return [rows[n] for n in sorted(random.Random(args.seed).sample(range(len(rows)), args.limit))]
 
 
 def _folder(args: argparse.Namespace) -> Path:
@@ -283,6 +328,7 @@ def _run(args: argparse.Namespace, setup: Setup, facts: dict[str, Any], notes: l
         "config": Path(setup.config.source).name,
         "recipe": setup.recipe.name,
         "limit": args.limit,
+        "seed": args.seed,
         "timeout": args.timeout,
         "notes": notes,
     }

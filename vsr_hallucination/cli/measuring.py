@@ -76,7 +76,8 @@ def _shared(command: argparse.ArgumentParser, backends: str) -> None:
     command.add_argument("--backend", metavar="WHAT", help=f"{backends} (default: what --config says, else embedded)")
     command.add_argument("--config", metavar="FILE", help="take models and thresholds from this configuration")
     command.add_argument("--recipe", metavar="NAME", help="and from this recipe in it (default: the first)")
-    command.add_argument("--limit", metavar="N", type=_count, help="only the first N rows")
+    command.add_argument("--limit", metavar="N", type=_count, help="only N rows: the first, or with --seed a sample")
+    command.add_argument("--seed", metavar="S", type=_seed, help="draw the rows of --limit by this number")
     command.add_argument(
         "--concurrency", metavar="N", type=_count, default=4, help="rows judged side by side (default: 4)"
     )
@@ -110,6 +111,12 @@ def _run_fact_check(args: argparse.Namespace) -> int:
 def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= 10**9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text[:12]) >= 2**31:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number between 0 and {2**31 - 1}")
     return int(text)
 
 

@@ -191,17 +191,22 @@ def baselines(judged: Sequence[Case], threshold: float) -> dict[str, Any]:
 
 
 def grouped(labelled: Iterable[Case], name: Callable[[Case], str]) -> dict[str, Any]:
-    """``example`` for each group, with how many of it were unavailable."""
+    """``example`` for each group, with the word counter's AUROC and how many of it were unavailable."""
     groups: dict[str, list[Case]] = {}
     for case in labelled:
         groups.setdefault(name(case), []).append(case)
     return {
         key: {
             **example([case for case in group if case.flagged is not None]),
+            "lexical_auroc": _lexical_auroc([case for case in group if case.flagged is not None]),
             "unavailable": sum(case.flagged is None for case in group),
         }
         for key, group in sorted(groups.items(), key=lambda item: _order(item[0]))
     }
+
+
+def _lexical_auroc(judged: Sequence[Case]) -> float | None:
+    return statistics.auroc([case.lexical_score for case in judged], [int(bool(case.gold)) for case in judged])
 
 
 def _order(name: str) -> tuple[int, str]:

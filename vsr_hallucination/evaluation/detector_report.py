@@ -27,6 +27,8 @@ _GROUPS = (
     ("by_answer_length", "By length of the answer (characters)"),
     ("by_evidence_length", "By length of the evidence (characters)"),
 )
+_GROUP_FIGURES = ("auroc", "lexical_auroc", "precision", "recall", "f1", "calibration_error")
+_GROUP_TITLES = ("AUROC", "word counter's", "precision", "recall", "F1", "calibration error")
 _LENGTH_TELLS = 0.7  # AUROC of the answer's length alone above which a set says little
 
 
@@ -165,12 +167,12 @@ def _kinds(kinds: Mapping[str, Any]) -> str:
 
 def _grouped(groups: Mapping[str, Any]) -> str:
     return table(
-        ("", "faulty", "clean", "unavailable", "AUROC", "precision", "recall", "F1", "clean flagged"),
+        ("", "faulty", "clean", "unavailable", *_GROUP_TITLES, "clean flagged"),
         [
             (
                 plain(name),
                 *(str(f[key]) for key in ("faulty", "clean", "unavailable")),
-                *(decimal(f[key]) for key in ("auroc", "precision", "recall", "f1")),
+                *(decimal(f[key]) for key in _GROUP_FIGURES),
                 percent(f["false_alarm_rate"]),
             )
             for name, f in groups.items()
