@@ -80,7 +80,7 @@ def release(
     if body_codes and phase is Phase.RESPONSE_BODY and api is not None:
         details = plugin is not None and plugin.include_hallucination_details
         texts = enforce.notices(made, observations, details=details, codes=body_codes)
-        written = _rewritten(api, reading.plain, texts) if texts else None
+        written = _rewritten(api, reading, texts) if texts else None
     actions = made.applied(body_written=written is not None)
     unwritten = body_codes if written is None else ()  # a warning that found no place still reaches the client
     wanted = {*made.codes(Action.HEADER), *unwritten}
@@ -93,10 +93,10 @@ def release(
     return Continue(phase, Mutation(fields, remove), written, mode, metadata), actions
 
 
-def _rewritten(api: Api, plain: bytes, texts: Mapping[int, str]) -> bytes | None:
+def _rewritten(api: Api, reading: Reading, texts: Mapping[int, str]) -> bytes | None:
     """The body with its warnings, or None where they found no place (they then go into a header)."""
     try:
-        edited = api.prepend(plain, texts)
+        edited = api.prepend(reading.plain, texts, reading.view)
     except ResponseUnreadable:
         return None
-    return edited if edited != plain else None
+    return edited if edited != reading.plain else None

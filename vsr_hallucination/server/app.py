@@ -40,7 +40,7 @@ from vsr_hallucination.telemetry import Telemetry
 log = logging.getLogger(__name__)
 
 # How long a text thread may keep the interpreter from the event loop (Python's default is 5 ms, for each thread).
-SWITCH_EVERY = 0.0005
+SWITCH_EVERY = 0.0002
 # Exchanges leave no cycles behind: looking for some after every 700 objects (Python's default) is time lost.
 COLLECT_EVERY = (20_000, 20, 20)
 FLUSH_WITHIN = 10.0  # seconds for the replay store to take what waits, at the end
