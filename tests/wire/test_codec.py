@@ -1,5 +1,6 @@
 """The codec against envoy-data-plane, an independent implementation of the same protos."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,8 @@ from envoy_data_plane.envoy.service.ext_proc import v3 as upstream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsr_hallucination.wire.codec import UnknownMessage, decode, encode, parse
+from vsr_hallucination.wire import ext_proc_pb2 as pb
+from vsr_hallucination.wire.codec import Serializer, UnknownMessage, decode, encode, parse
 from vsr_hallucination.wire.messages import (
     Continue,
     ExtendTimeout,
@@ -73,9 +75,7 @@ def test_trailers_are_read(items: list[tuple[str, str]]) -> None:
 
 def test_c1_value_and_raw_value_are_both_read() -> None:
     fields = [core.HeaderValue(key="a", value="text"), core.HeaderValue(key="b", raw_value=b"raw")]
-    request = upstream.ProcessingRequest(
-        request_headers=upstream.HttpHeaders(headers=core.HeaderMap(headers=fields))
-    )
+    request = upstream.ProcessingRequest(request_headers=upstream.HttpHeaders(headers=core.HeaderMap(headers=fields)))
     message = read(request)
     assert isinstance(message, RequestHeaders)
     assert list(message.headers) == [("a", "text"), ("b", "raw")]
@@ -113,6 +113,27 @@ def test_c1_continue_sets_exactly_raw_value(
             assert all(option.append_action == overwrite for option in mutation.set_headers)
             assert mutation.remove_headers == remove
         assert (common.body_mutation.body if common.body_mutation else None) == body
+
+
+facts = st.text(max_size=40) | st.floats() | st.booleans() | st.lists(st.text(max_size=5), max_size=3).map(tuple)
+replies = st.builds(
+    Continue,
+    st.sampled_from(Phase),
+    st.builds(Mutation, pairs.map(tuple), st.lists(names, max_size=3).map(tuple)),
+    body=st.none() | st.binary(max_size=20),
+    mode=st.none() | st.sampled_from(ModeOverride),
+    metadata=st.none() | st.dictionaries(st.text(max_size=8), facts, max_size=5),
+)
+
+
+@given(replies, st.text("0123456789abcdef", min_size=32, max_size=32) | st.text(max_size=40))
+def test_bytes_that_were_kept_say_the_same(reply: Continue, id: str) -> None:
+    named = (*reply.mutation.set[:3], ("x-vsr-replay-id", id))
+    told = {**reply.metadata, "replay_id": id} if reply.metadata is not None else None
+    for each in (reply, replace(reply, mutation=Mutation(named, reply.mutation.remove), metadata=told)):
+        for one in (id, id[::-1], f"{id}x", id):  # the bytes kept for one exchange are not another's
+            mine = replace(each, metadata=told and {**told, "replay_id": one})
+            assert pb.ProcessingResponse.FromString(Serializer(one)(mine)) == encode(mine)
 
 
 def test_trailers_replies() -> None:

@@ -13,7 +13,6 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import grpc.aio
@@ -25,7 +24,7 @@ from vsr_hallucination.replay.record import Record
 from vsr_hallucination.server import work
 from vsr_hallucination.server.runtime import Lease, RuntimeSlot
 from vsr_hallucination.wire import codec
-from vsr_hallucination.wire.messages import Continue, Immediate, Message, ModeOverride, Mutation, Phase, Reply
+from vsr_hallucination.wire.messages import Continue, Immediate, Message, Reply
 
 log = logging.getLogger(__name__)
 
@@ -160,7 +159,7 @@ class _Stream:
 
     __slots__ = (
         "_broken", "_bytes", "_context", "_ended", "_exchange", "_held", "_id", "_lease", "_lock", "_open", "_reader",
-        "_released", "_service", "_tasks",
+        "_released", "_serialize", "_service", "_tasks",
     )  # fmt: skip
 
     def __init__(
@@ -176,6 +175,7 @@ class _Stream:
         self._lease = lease
         self._exchange = exchange
         self._id = exchange_id
+        self._serialize = codec.Serializer(exchange_id)
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._held: set[asyncio.Task[None]] = set()
@@ -253,9 +253,9 @@ class _Stream:
         body = reply.body if isinstance(reply, (Continue, Immediate)) else None
         thread = self._service.thread_for(len(body)) if body is not None else None
         if thread is not None:
-            data = await asyncio.get_running_loop().run_in_executor(thread, _serialize, reply)
+            data = await asyncio.get_running_loop().run_in_executor(thread, self._serialize, reply)
         else:
-            data = _serialize(reply)
+            data = self._serialize(reply)
         await self._context.write(data)
 
     def _start(self, order: Order) -> None:
@@ -361,14 +361,3 @@ class _Stream:
         if self._reader is None and not self._tasks and not self._released:
             self._released = True
             self._service.slot.give_back(self._lease)
-
-
-def _serialize(reply: Reply) -> bytes:
-    if isinstance(reply, Continue) and reply.body is None and reply.metadata is None and not reply.mutation.set:
-        return _bare(reply.phase, reply.mutation.remove, reply.mode)
-    return codec.encode(reply).SerializeToString()
-
-
-@lru_cache(256)  # nearly every reply is one of a handful
-def _bare(phase: Phase, remove: tuple[str, ...], mode: ModeOverride | None) -> bytes:
-    return codec.encode(Continue(phase, Mutation(remove=remove), mode=mode)).SerializeToString()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Value
@@ -35,6 +36,9 @@ METADATA_NAMESPACE = "vsr"
 
 _OVERWRITE = pb.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
 _SEND = pb.ProcessingMode.SEND
+_FEW = 4  # headers of ours without debugging; those of debugging differ from one exchange to the next
+_GAP = '"' * 32  # as long as an id of ours, since lengths stand in the bytes; no name in a configuration looks like it
+_GAP_BYTES = _GAP.encode()
 # Envoy turns a whole reply down for one header value with a line break or a NUL in it (RFC 9110 §5.5).
 _FORBIDDEN_IN_HEADER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
@@ -86,6 +90,46 @@ def encode(reply: Reply) -> pb.ProcessingResponse:
     else:
         response.override_message_timeout.FromNanoseconds(_nanoseconds(reply))
     return response
+
+
+class Serializer:
+    """``encode`` to bytes, for the exchange with this ``id``.
+
+    Nearly all replies without a body are alike but for that id, so the bytes of such a reply are kept with a gap for it.
+    """
+
+    __slots__ = ("_bytes", "_id")
+
+    def __init__(self, id: str) -> None:
+        self._id = id
+        self._bytes = id.encode()
+
+    def __call__(self, reply: Reply) -> bytes:
+        if (
+            not isinstance(reply, Continue)
+            or reply.body is not None
+            or len(reply.mutation.set) > _FEW
+            or len(self._id) != len(_GAP)
+        ):
+            return encode(reply).SerializeToString()
+        id, mutation, facts = self._id, reply.mutation, reply.metadata
+        fields = tuple([(name, _GAP if value == id else value) for name, value in mutation.set])
+        said = None
+        if facts is not None:  # with their types: True and 1.0 are the same key, but not the same bytes
+            said = tuple([(key, _GAP if value == id else value, type(value)) for key, value in facts.items()])
+        return _kept(reply.phase, fields, mutation.remove, reply.mode, said).replace(_GAP_BYTES, self._bytes)
+
+
+@lru_cache(256)
+def _kept(
+    phase: Phase,
+    fields: tuple[tuple[str, str], ...],
+    remove: tuple[str, ...],
+    mode: ModeOverride | None,
+    said: tuple[tuple[str, str | float | bool | tuple[str, ...], type], ...] | None,
+) -> bytes:
+    metadata = {key: value for key, value, _ in said} if said is not None else None
+    return encode(Continue(phase, Mutation(fields, remove), mode=mode, metadata=metadata)).SerializeToString()
 
 
 def _headers(headers: pb.HeaderMap) -> HeaderMap:
