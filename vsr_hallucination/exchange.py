@@ -495,7 +495,7 @@ def _unforged(message: RequestTrailers | ResponseTrailers) -> Mutation:
 
 def _ours(headers: HeaderMap) -> tuple[str, ...]:
     """The names under ``x-vsr-``: only what we set ourselves may reach the other side."""
-    return tuple(dict.fromkeys(name for name, _ in headers if name.startswith("x-vsr-")))
+    return headers.under("x-vsr-")
 
 
 __all__ = ["Exchange", "ProtocolError", "Stage"]

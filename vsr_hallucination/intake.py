@@ -66,7 +66,7 @@ def take_headers(message: RequestHeaders, config: Config, metadata: Mapping[str,
     recipe, notes = _first_recipe(config, metadata)
     wanted = _wants_bodies(config, recipe)
     keep = DEBUG_HEADER if config.filter.allow_debug else ""
-    remove = [name for name, _ in headers if name.startswith("x-vsr-") and name != keep]
+    remove = tuple([name for name in headers.under("x-vsr-") if name != keep])
     intake = Intake(
         recipe,
         api_for_path(path, config.filter.apis) if method == "POST" else None,
@@ -75,7 +75,7 @@ def take_headers(message: RequestHeaders, config: Config, metadata: Mapping[str,
         _bounded(headers.get("x-request-id")),
         debug,
         wanted,
-        remove=tuple(dict.fromkeys(remove)),
+        remove=remove,
         supplied=_supplied(config.filter.grounding, message, metadata) if wanted else (),
         notes=notes,
     )

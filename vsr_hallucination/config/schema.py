@@ -180,7 +180,9 @@ class Recipe:
     @property
     def needs_models(self) -> bool:
         """True where bodies must be read: for a declared rule, or an enabled plugin (compatibility path)."""
-        return bool(self.hallucination) or any(d.plugin is not None and d.plugin.enabled for d in self.decisions)
+        if self.hallucination:
+            return True
+        return bool(self.decisions) and any(d.plugin is not None and d.plugin.enabled for d in self.decisions)
 
     @property
     def needs_explainer(self) -> bool:

@@ -95,7 +95,7 @@ def encode(reply: Reply) -> pb.ProcessingResponse:
 class Serializer:
     """``encode`` to bytes, for the exchange with this ``id``.
 
-    Nearly all replies without a body are alike but for that id, so the bytes of such a reply are kept with a gap for it.
+    Nearly all replies without a body are alike but for that id: the bytes of such a reply are kept with a gap for it.
     """
 
     __slots__ = ("_bytes", "_id")

@@ -41,8 +41,13 @@ class HeaderMap:
                 return value
         return None
 
+    def under(self, prefix: str) -> tuple[str, ...]:
+        """The names that begin with ``prefix`` (lower-case), each once, in order."""
+        found = [name for name, _ in self._items if name.startswith(prefix)]
+        return tuple(dict.fromkeys(found)) if found else ()
+
     def all(self, name: str) -> tuple[str, ...]:
-        return tuple(value for key, value in self._items if key == name)
+        return tuple([value for key, value in self._items if key == name])
 
 
 @dataclass(frozen=True, slots=True)
