@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from support.driving import QUESTION, WRONG, Drive, chat_request, chat_response, fields, policy
-from vsr_hallucination.config.evidence_schema import ApiName, GroundingSettings
+from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.schema import Config, FilterSettings
 from vsr_hallucination.wire.messages import HeaderMap, RequestBody, RequestHeaders
 
@@ -100,7 +100,7 @@ def test_b9_a_prompt_without_evidence_is_not_covered_by_the_others() -> None:
 
 def test_a_path_of_the_operators_own() -> None:
     made = policy()
-    mapped = replace(made, filter=replace(made.filter, apis=(("/ask", ApiName.OPENAI_CHAT),)))
+    mapped = replace(made, filter=replace(made.filter, apis=(("/ask", "openai_chat"),)))
     for config_, api in ((mapped, "openai_chat"), (made, None)):
         drive = Drive(config_)
         pairs = [(":method", "POST"), (":path", "/gateway/ask?x=1")]

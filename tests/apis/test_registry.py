@@ -3,7 +3,7 @@
 import pytest
 
 from vsr_hallucination.apis.registry import api_for_path
-from vsr_hallucination.config.evidence_schema import ApiName
+from vsr_hallucination.apis.served import API_NAMES, API_PATHS
 
 NAMES = {
     "/v1/chat/completions": "openai_chat",
@@ -54,4 +54,8 @@ def test_the_operators_map_goes_before_our_own():
 
 
 def test_every_api_can_be_named():
-    assert {api_for_path("/x", (("/x", name),)).name for name in ApiName} == set(ApiName)
+    assert tuple(api_for_path("/x", (("/x", name),)).name for name in API_NAMES) == API_NAMES
+
+
+def test_every_api_serves_its_own_path():
+    assert tuple(api_for_path(path).name for path in API_PATHS) == API_NAMES

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from vsr_hallucination.detection.types import Grounding
 
@@ -172,6 +172,7 @@ class StreamAssembler(Protocol):
     def view(self) -> ResponseView: ...
 
 
+@runtime_checkable
 class Api(Protocol):
     """One client API."""
 

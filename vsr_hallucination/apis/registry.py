@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from importlib import import_module
 
-from vsr_hallucination.apis.anthropic_messages import AnthropicMessages
 from vsr_hallucination.apis.base import Api
-from vsr_hallucination.apis.openai_chat import OpenAIChat
-from vsr_hallucination.apis.openai_completions import OpenAICompletions
-from vsr_hallucination.apis.openai_responses import OpenAIResponses
+from vsr_hallucination.apis.served import SERVED, Served
 
-# By the end of the path, so that prefixes (/v1, /openai/deployments/x, a gateway's own) need no setting. First fits.
-_APIS: tuple[tuple[str, Api], ...] = (
-    ("/chat/completions", OpenAIChat()),
-    ("/completions", OpenAICompletions()),
-    ("/responses", OpenAIResponses()),
-    ("/v1/messages", AnthropicMessages()),
-)
+
+def _made(row: Served) -> Api:
+    found = getattr(import_module(f"{__package__}.{row.name}"), row.kind)()
+    if not isinstance(found, Api) or found.name != row.name:  # found out at the start, not by the first request
+        raise TypeError(f"{row.kind} in apis/{row.name}.py does not fulfil Api under the name {row.name}")
+    return found
 
 
 _PARAMETERS = re.compile("(?:;|%3[Bb])[^/]*")
-_BY_NAME = {api.name: api for _, api in _APIS}
+_BY_NAME: Mapping[str, Api] = {row.name: _made(row) for row in SERVED}
 
 
 @lru_cache(1024)  # clients use few paths, and every exchange asks
@@ -31,7 +29,5 @@ def api_for_path(path: str, named: tuple[tuple[str, str], ...] = ()) -> Api | No
     ``named``: (end of a path, name of an API) as the operator maps them; they go before our own, first fits.
     """
     path = _PARAMETERS.sub("", path.partition("?")[0].partition("#")[0]).rstrip("/")
-    for suffix, name in named:
-        if path.endswith(suffix):
-            return _BY_NAME[name]
-    return next((api for suffix, api in _APIS if path.endswith(suffix)), None)
+    endings = (*named, *((row.ending, row.name) for row in SERVED))
+    return next((_BY_NAME[name] for ending, name in endings if path.endswith(ending)), None)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from vsr_hallucination.apis.served import API_NAMES
 from vsr_hallucination.config.cursor import Cursor, Fields
-from vsr_hallucination.config.evidence_schema import ApiName, GroundingSettings
+from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.problems import words
 
 _GROUNDING = words("max_passages tags tag_sources message_names fields header metadata")
 _SOURCES = ("system", "user")
-_APIS: Mapping[str, ApiName] = {api.value: api for api in ApiName}
+_APIS = {name: name for name in API_NAMES}
 
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}\Z")
 _HEADER = re.compile(r"[a-z0-9!#$%&'*+.^_`|~-]{1,128}\Z")
@@ -37,10 +38,10 @@ def read_grounding(fields: Fields) -> GroundingSettings:
     )
 
 
-def read_apis(fields: Fields) -> tuple[tuple[str, ApiName], ...]:
+def read_apis(fields: Fields) -> tuple[tuple[str, str], ...]:
     """The path map, longest ending first, so that the order in the file does not matter."""
     inner = fields.sub("apis", None)
-    found: list[tuple[str, ApiName]] = []
+    found: list[tuple[str, str]] = []
     for suffix in inner.entries:
         if not _SUFFIX.match(suffix):
             inner.place(suffix).error(

@@ -1,18 +1,8 @@
-"""The settings that say what counts as evidence, and which path speaks which API."""
+"""The settings that say what counts as evidence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
-
-
-class ApiName(StrEnum):
-    """The client APIs, as ``filter.apis`` and records name them."""
-
-    OPENAI_CHAT = "openai_chat"
-    OPENAI_COMPLETIONS = "openai_completions"
-    OPENAI_RESPONSES = "openai_responses"
-    ANTHROPIC_MESSAGES = "anthropic_messages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,8 @@ def _forms(key: Key) -> list[Node]:
         case Kind.TEXT_OR_BLOCK:
             return [_SCALAR, below]
         case Kind.MAP:
-            return [{"type": "object", "additionalProperties": _SCALAR}]
+            values: Node = {"anyOf": [word, _VARIABLE, _NULL]} if key.words else _SCALAR
+            return [{"type": "object", "additionalProperties": values}]
         case Kind.ANY:
             return []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from vsr_hallucination.apis.served import API_NAMES
 from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.reference import (
     Block,
@@ -55,7 +56,12 @@ FILTER_BLOCKS: Final = (
             block("limits", "How large a body may be.", "limits"),
             block("detection", "How checks run.", "detection"),
             block("grounding", "What is evidence beyond tool results and documents.", "grounding"),
-            Key("apis", Kind.MAP, "End of a path → the API it speaks; looked at before the built-in paths."),
+            Key(
+                "apis",
+                Kind.MAP,
+                "End of a path → the API it speaks; looked at before the built-in paths.",
+                words=API_NAMES,
+            ),
             block("server", "The gRPC server.", "server"),
             block("admin", "Health, metrics and replay over HTTP.", "admin"),
             block("envoy", "What `envoy-config` puts into the Envoy configuration.", "envoy"),

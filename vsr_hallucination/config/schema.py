@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from vsr_hallucination.config.evidence_schema import ApiName as ApiName
+from vsr_hallucination.apis.served import API_PATHS
 from vsr_hallucination.config.evidence_schema import GroundingSettings as GroundingSettings
 from vsr_hallucination.config.projection_schema import Projections
 
@@ -272,7 +272,7 @@ class EnvoySettings:
     admin: str = "127.0.0.1:9901"
     message_timeout: float = 10.0
     max_message_timeout: float = 60.0
-    paths: tuple[str, ...] = ("/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/messages")
+    paths: tuple[str, ...] = API_PATHS
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,7 @@ class FilterSettings:
     limits: Limits = Limits()
     detection: DetectionSettings = DetectionSettings()
     grounding: GroundingSettings = field(default_factory=GroundingSettings)
-    apis: tuple[tuple[str, ApiName], ...] = ()  # (end of a path, API), looked at before the built-in ones
+    apis: tuple[tuple[str, str], ...] = ()  # (end of a path, API), looked at before the built-in ones
     server: ServerSettings = ServerSettings()
     admin: AdminSettings = AdminSettings()
     envoy: EnvoySettings = EnvoySettings()
