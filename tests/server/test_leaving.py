@@ -31,5 +31,7 @@ def test_a_check_that_outlives_the_drain_is_no_crash() -> None:
 
 
 def test_without_one_the_interpreter_ends_as_usual() -> None:
-    ended = subprocess.run([sys.executable, "-c", SCRIPT.format(busy=False)], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(busy=False)], capture_output=True, text=True, timeout=60
+    )
     assert (ended.returncode, ended.stdout) == (0, "flushed, returned")
