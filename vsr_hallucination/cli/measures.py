@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import random
-import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from vsr_hallucination import __version__
+from vsr_hallucination.cli.backend import Setup, made, probed, set_up
 from vsr_hallucination.cli.checking import to_json
-from vsr_hallucination.cli.commands import load_config
 from vsr_hallucination.cli.evidence import grounding_of
 from vsr_hallucination.cli.failure import Failure
-from vsr_hallucination.config.schema import Config, DetectionSettings, Recipe
-from vsr_hallucination.detection.deadline import DetectionError
-from vsr_hallucination.detection.factory import ModelError, make_checker, make_explainer, make_gate
+from vsr_hallucination.cli.folder import finish, made_folder, progress, reliability, run_facts
+from vsr_hallucination.detection.factory import make_checker, make_explainer, make_gate
 from vsr_hallucination.detection.thresholds import DETECTOR_THRESHOLD
-from vsr_hallucination.detection.types import Checker, DetectorIdentity, Grounding, Reason
+from vsr_hallucination.detection.types import DetectorIdentity, Grounding, Reason
 from vsr_hallucination.evaluation import (
     artifacts,
     detector_metrics,
     detector_plots,
     detector_report,
     detector_selection,
-    plots,
 )
 from vsr_hallucination.evaluation import explainer as nli
 from vsr_hallucination.evaluation import fact_check as gates
@@ -41,25 +35,13 @@ from vsr_hallucination.evaluation.detector import CONTEXT_PATH, PREDICTIONS, Opt
 from vsr_hallucination.evaluation.rows import Row, RowError
 
 INCOMPLETE = 3
-METRICS, REPORT = "metrics.json", "report.md"
 # Reasons that say something about this run rather than about the answer.
 _BROKEN = {Reason.DETECTOR_FAILED, Reason.TIMEOUT, Reason.OVERLOADED, Reason.NOT_PROVISIONED, Reason.FACT_CHECK_FAILED}
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What judges: a recipe with the chosen backend put in, and how checks run."""
-
-    config: Config
-    recipe: Recipe
-    detection: DetectionSettings
-    model: str | None  # a directory, a hub id or "embedded" from --backend; None: what the recipe says
 
 
 def detector(args: argparse.Namespace) -> int:
     """``eval detector``."""
-    setup = _setup(args, lexical=True)
+    setup = set_up(args, lexical=True)
     settings = setup.recipe.detector
     rows, left = rows_of.answers(_read(args))
     notes = [f"{left} rows of other tasks were left out."] if left else []
@@ -70,14 +52,14 @@ def detector(args: argparse.Namespace) -> int:
             f"{args.pairs_within:.0%}; the others were left out."
         )
     rows = _limited(args, rows, "rows with an answer to judge", notes)
-    out = _folder(args)
+    out = made_folder(args)
 
     async def run() -> tuple[DetectorIdentity, list[detector_metrics.Case], float]:
-        checker = await _made(lambda: make_checker(settings, None, setup.detection))
+        checker = await made(lambda: make_checker(settings, None, setup.detection))
         try:
-            await _probed(checker)
+            await probed(checker)
             options = Options(_grounded, to_json, args.timeout, args.concurrency)
-            with _progress(len(rows), "answer") as bar:
+            with progress(len(rows), "answer") as bar:
                 started = time.monotonic()
                 cases = await judge_all(checker, rows, options, out, bar.update)
                 return checker.identity, cases, time.monotonic() - started
@@ -95,13 +77,13 @@ def detector(args: argparse.Namespace) -> int:
         "value_check": setup.detection.value_check,
         "pairs_within": args.pairs_within,
     }
-    found = {"run": _run(args, setup, facts, notes), **found}
+    found = {"run": run_facts(args, setup, facts, notes), **found}
     found["selection"] = detector_selection.figures(cases, risk=args.risk, confidence=args.confidence)
     chosen = found["selection"]["chosen"]
     pictures = detector_plots.draw(cases, out, identity.name)
     curve = detector_selection.draw(cases, out, chosen)
     report = detector_report.report(found, pictures) + "\n" + detector_selection.section(found["selection"], curve)
-    _finish(out, found, report, detector_report.headline(found))
+    finish(out, found, report, detector_report.headline(found))
     if chosen is not None:
         artifacts.write_text(out / detector_selection.SNIPPET, chosen["snippet"])
         print(detector_selection.verdict(chosen))
@@ -110,7 +92,7 @@ def detector(args: argparse.Namespace) -> int:
 
 def explainer(args: argparse.Namespace) -> int:
     """``eval explainer``."""
-    setup = _setup(args)
+    setup = set_up(args)
     settings = setup.recipe.explainer if setup.model is None else replace(setup.recipe.explainer, model=setup.model)
     given = _read(args)
     rows = nli.nli_rows(given)
@@ -119,9 +101,7 @@ def explainer(args: argparse.Namespace) -> int:
     unfiltered = replace(setup.recipe.detector, enable_nli_filtering=False)
     pool = ThreadPoolExecutor(2, thread_name_prefix="eval-text")
 
-    def measured(
-        labelled: Sequence[nli.Labelled], wall: float
-    ) -> tuple[dict[str, Any], list[float], list[int]]:
+    def measured(labelled: Sequence[nli.Labelled], wall: float) -> tuple[dict[str, Any], list[float], list[int]]:
         sure = [one for one in labelled if one.confidence is not None]
         figures = nli.metrics(labelled, wall=wall, concurrency=args.concurrency)
         return figures, [one.confidence or 0.0 for one in sure], [int(one.said == one.row.label) for one in sure]
@@ -130,13 +110,14 @@ def explainer(args: argparse.Namespace) -> int:
         return _labelled(
             args,
             setup,
-            _limited(args, rows, "rows with a premise, a hypothesis and an NLI label", notes),
+            rows,
             notes,
             _Measure(
+                what="rows with a premise, a hypothesis and an NLI label",
                 facts={"explainer": settings.model},
                 unit="row",
                 make=lambda: make_explainer(unfiltered, settings, setup.detection),
-                judge=lambda made, row: nli.label(made, row, _grounded, pool, args.timeout),
+                judge=lambda model, row: nli.label(model, row, _grounded, pool, args.timeout),
                 measured=measured,
                 axes=("confidence", "share of right labels"),
                 report=nli.report,
@@ -149,7 +130,7 @@ def explainer(args: argparse.Namespace) -> int:
 
 def fact_check(args: argparse.Namespace) -> int:
     """``eval fact-check``."""
-    setup = _setup(args)
+    setup = set_up(args)
     settings = setup.recipe.fact_check if setup.model is None else replace(setup.recipe.fact_check, model=setup.model)
     rows, noisy = gates.prompt_rows(_read(args))
     notes = [f"{noisy} rows marked noisy were dropped."] if noisy else []
@@ -162,9 +143,10 @@ def fact_check(args: argparse.Namespace) -> int:
     return _labelled(
         args,
         setup,
-        _limited(args, rows, "labelled prompts (task `prompt`)", notes),
+        rows,
         notes,
         _Measure(
+            what="labelled prompts (task `prompt`)",
             facts={"fact_check": settings.model},
             unit="prompt",
             make=lambda: make_gate(settings, setup.detection),
@@ -179,8 +161,12 @@ def fact_check(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """What tells one classifier's measurement from another's. ``measured``: figures; values and labels to plot."""
+    """What tells one classifier's measurement from another's.
 
+    ``what``: the rows it takes. ``measured``: figures; values and labels to plot.
+    """
+
+    what: str
     facts: dict[str, Any]
     unit: str
     make: Callable[[], Any]
@@ -191,56 +177,26 @@ class _Measure:
     headline: Callable[[dict[str, Any]], str]
 
 
-def _labelled(
-    args: argparse.Namespace, setup: Setup, rows: Sequence[Row], notes: list[str], measure: _Measure
-) -> int:
+def _labelled(args: argparse.Namespace, setup: Setup, rows: list[Row], notes: list[str], measure: _Measure) -> int:
     """Makes the model, judges every row with it, and writes what was found."""
-    out = _folder(args)
+    rows = _limited(args, rows, measure.what, notes)
+    out = made_folder(args)
 
     async def run() -> tuple[list[Any], float]:
-        made = await _made(measure.make)
+        model = await made(measure.make)
         try:
             started = time.monotonic()
-            found = await _each(args, rows, lambda row: measure.judge(made, row), out, measure.unit)
+            found = await _each(args, rows, lambda row: measure.judge(model, row), out, measure.unit)
             return found, time.monotonic() - started
         finally:
-            await made.aclose()
+            await model.aclose()
 
     judged, wall = asyncio.run(run())
     figures, values, labels = measure.measured(judged, wall)
-    found = {"run": _run(args, setup, measure.facts, notes), **figures}
-    picture = _reliability(out, values, labels, measure.axes)
-    _finish(out, found, measure.report(found, picture), measure.headline(found))
+    found = {"run": run_facts(args, setup, measure.facts, notes), **figures}
+    picture = reliability(out, values, labels, measure.axes)
+    finish(out, found, measure.report(found, picture), measure.headline(found))
     return INCOMPLETE if found["unavailable"] else 0
-
-
-def _setup(args: argparse.Namespace, *, lexical: bool = False) -> Setup:
-    backend: str | None = args.backend
-    from_file = backend is not None and Path(backend).is_file()
-    if from_file and args.config is not None:
-        raise Failure("--backend names a configuration file, and so does --config: keep one of the two")
-    config = load_config(backend if from_file else args.config)
-    recipe = config.recipes[0] if args.recipe is None else config.recipe(args.recipe)
-    if recipe is None:
-        known = ", ".join(found.name for found in config.recipes)
-        raise Failure(f"no recipe {args.recipe!r} in {config.source}; there are: {known}")
-    detection = replace(
-        config.filter.detection,
-        deadline=max(config.filter.detection.deadline, args.timeout),
-        queue=max(config.filter.detection.queue, 2 * args.concurrency),
-    )
-    if backend is None or from_file:
-        return Setup(config, recipe, detection, None)
-    if backend == "lexical":
-        if not lexical:
-            raise Failure("--backend lexical is a detector: this measures another model")
-        # The counter alone is the baseline: the value check would lift scores of its own.
-        bare = replace(recipe.detector, backend="lexical", endpoint=None)
-        return Setup(config, replace(recipe, detector=bare), replace(detection, value_check=False), None)
-    if backend != "embedded" and not Path(backend).is_dir() and (backend[:1] in "./~" or backend.count("/") != 1):
-        raise Failure(f"--backend {backend}: no such file or directory, and no hub id (owner/name)")
-    chosen = replace(recipe.detector, backend="token_classification", model=backend, endpoint=None)
-    return Setup(config, replace(recipe, detector=chosen), detection, backend)
 
 
 def _read(args: argparse.Namespace) -> list[Row]:
@@ -265,38 +221,12 @@ def _limited(args: argparse.Namespace, rows: list[Row], what: str, notes: list[s
     return [rows[n] for n in sorted(random.Random(args.seed).sample(range(len(rows)), args.limit))]
 
 
-def _folder(args: argparse.Namespace) -> Path:
-    out = Path(args.out)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        # Of an earlier run: figures never stand beside other predictions.
-        for name in (METRICS, REPORT, PREDICTIONS, detector_selection.SNIPPET):
-            (out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise Failure(f"--out {out}: {error.strerror or error}") from error
-    return out
-
-
-async def _made(make: Callable[[], _T]) -> _T:
-    try:
-        return await asyncio.to_thread(make)
-    except ModelError as error:
-        raise Failure(str(error)) from error
-
-
-async def _probed(checker: Checker) -> None:
-    try:
-        await checker.probe()
-    except DetectionError as error:
-        raise Failure(f"the detector does not answer a small check ({error.reason}): {error}") from error
-
-
 async def _each(
     args: argparse.Namespace, rows: Sequence[Row], work: Callable[[Row], Awaitable[Any]], out: Path, unit: str
 ) -> list[Any]:
     """All rows through ``work``; each result's line is written as it comes."""
     found: list[Any] = []
-    with _progress(len(rows), unit) as bar, (out / PREDICTIONS).open("w", encoding="utf-8") as file:
+    with progress(len(rows), unit) as bar, (out / PREDICTIONS).open("w", encoding="utf-8") as file:
         async for one in in_order(work, rows, args.concurrency):
             file.write(json.dumps(one.to_json(), allow_nan=False) + "\n")
             found.append(one)
@@ -306,45 +236,3 @@ async def _each(
 
 def _grounded(context: str) -> Grounding:
     return grounding_of([(CONTEXT_PATH, context)])
-
-
-def _progress(total: int, unit: str) -> AbstractContextManager[Any]:
-    from tqdm import tqdm
-
-    # Redrawn on a terminal; a line now and then in a log.
-    quiet = 0.2 if sys.stderr.isatty() else 15.0
-    bar: AbstractContextManager[Any] = tqdm(total=total, unit=unit, file=sys.stderr, mininterval=quiet)
-    return bar
-
-
-def _run(args: argparse.Namespace, setup: Setup, facts: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    with Path(args.data).open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return {
-        "version": __version__,
-        "data": Path(args.data).name,
-        "data_sha256": sha256,
-        **facts,
-        "config": Path(setup.config.source).name,
-        "recipe": setup.recipe.name,
-        "limit": args.limit,
-        "seed": args.seed,
-        "timeout": args.timeout,
-        "notes": notes,
-    }
-
-
-def _reliability(out: Path, values: list[float], labels: list[int], words: tuple[str, str]) -> str | None:
-    picture = detector_plots.RELIABILITY
-    (out / picture).unlink(missing_ok=True)
-    if not plots.available() or not values:
-        return None
-    detector_plots.reliability(values, labels, out / picture, "Reliability", *words)
-    return picture
-
-
-def _finish(out: Path, found: dict[str, Any], report: str, headline: str) -> None:
-    artifacts.write_json(out / METRICS, found)
-    artifacts.write_text(out / REPORT, report)
-    print(headline)
-    print(f"{out / REPORT}")
