@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
 from vsr_hallucination.cli import measuring, rejudging
+from vsr_hallucination.cli.arguments import add_command, number, whole
 
 _NOTES = """\
 exit status: 0 complete, 2 usage, 3 some outcomes are not known (never counted as IDK), 130 interrupted: what was
@@ -29,20 +29,9 @@ def add(group: Any) -> None:
     rejudging.add(measures)
 
 
-def _add(measures: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = measures.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return command
-
-
 def _model(measures: Any) -> None:
-    command = _add(
-        measures, "model", "ask a model the questions of a CSV file, answers only above a confidence"
+    command = add_command(
+        measures, "model", "ask a model the questions of a CSV file, answers only above a confidence", _NOTES
     )
     source = command.add_mutually_exclusive_group(required=True)
     source.add_argument("--data", metavar="FILE", help="CSV with the columns id, question, gold, unknown_ok")
@@ -56,20 +45,16 @@ def _model(measures: Any) -> None:
 
 
 def _mmlu(measures: Any) -> None:
-    command = _add(measures, "mmlu", "ask a model MMLU, some of it without a right option")
+    command = add_command(measures, "mmlu", "ask a model MMLU, some of it without a right option", _NOTES)
     command.add_argument("--data-dir", metavar="DIR", help="the published CSV files (else a hub is asked)")
-    command.add_argument(
-        "--dataset", metavar="NAME", default="cais/mmlu", help="on the hub (default: cais/mmlu)"
-    )
+    command.add_argument("--dataset", metavar="NAME", default="cais/mmlu", help="on the hub (default: cais/mmlu)")
     command.add_argument("--split", metavar="NAME", default="test", help="test, val or dev (default: test)")
-    command.add_argument(
-        "--subjects", metavar="NAME", nargs="+", default=["all"], help="subjects, or 'all' (default)"
-    )
-    command.add_argument("--limit", metavar="N", type=_whole(1, 10**7), help="this many, drawn by --seed")
+    command.add_argument("--subjects", metavar="NAME", nargs="+", default=["all"], help="subjects, or 'all' (default)")
+    command.add_argument("--limit", metavar="N", type=whole(1, 10**7), help="this many, drawn by --seed")
     command.add_argument(
         "--idk-frac",
         metavar="SHARE",
-        type=_number(0, 1),
+        type=number(0, 1),
         default=0.0,
         help="share of them whose right option is taken away, 0 to 1 (default: 0)",
     )
@@ -78,7 +63,6 @@ def _mmlu(measures: Any) -> None:
 
 
 def _shared(command: argparse.ArgumentParser) -> None:
-    whole, number = _whole, _number
     command.add_argument(
         "--thresholds",
         metavar="T",
@@ -96,9 +80,7 @@ def _shared(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--base-url", metavar="URL", help="server, up to /v1 (default: OPENAI_BASE_URL, else OpenAI's own)"
     )
-    command.add_argument(
-        "--api-key-env", metavar="NAME", default="OPENAI_API_KEY", help="variable that holds the key"
-    )
+    command.add_argument("--api-key-env", metavar="NAME", default="OPENAI_API_KEY", help="variable that holds the key")
     command.add_argument("--temperature", metavar="X", type=number(0, 2), default=0.0, help="default: 0")
     command.add_argument(
         "--thinking-budget",
@@ -112,9 +94,7 @@ def _shared(command: argparse.ArgumentParser) -> None:
         "--max-tokens", metavar="N", type=whole(1, 10**6), default=128, help="of a reply (default: 128)"
     )
     command.add_argument("--judge", choices=("exact", "llm"), default="exact", help="default: exact")
-    command.add_argument(
-        "--judge-model", metavar="NAME", help="default: the model itself; gemini-2.5-flash-lite"
-    )
+    command.add_argument("--judge-model", metavar="NAME", help="default: the model itself; gemini-2.5-flash-lite")
     command.add_argument("--judge-provider", choices=("openai", "gemini"))
     command.add_argument("--judge-base-url", metavar="URL", help="default: the model's")
     command.add_argument("--judge-api-key-env", metavar="NAME", help="default: that of --api-key-env")
@@ -139,9 +119,7 @@ def _shared(command: argparse.ArgumentParser) -> None:
     command.add_argument("--progress", action="store_true", help="show a progress bar")
     command.add_argument("--out", metavar="DIR", default="outputs", help="default: outputs")
     kept = command.add_mutually_exclusive_group()
-    kept.add_argument(
-        "--resume", action="store_true", help="go on with the run in --out; nothing is asked twice"
-    )
+    kept.add_argument("--resume", action="store_true", help="go on with the run in --out; nothing is asked twice")
     kept.add_argument("--overwrite", action="store_true", help="start the run in --out anew")
     command.add_argument(
         "--retry-unavailable", action="store_true", help="with --resume: ask again for what failed on the way"
@@ -158,29 +136,3 @@ def _run_mmlu(args: argparse.Namespace) -> int:
     from vsr_hallucination.evaluation.command import run_mmlu
 
     return run_mmlu(args)
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number between {low} and {high}")
-        return value
-
-    return parse
-
-
-def _number(low: float, high: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number between {low:g} and {high:g}")
-        return value
-
-    return parse

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from vsr_hallucination.cli.arguments import add_command, count, number, seconds, whole
+
 _NOTES = """\
 A row is a JSON object on a line: id, context, question, answer, and labels (spans) or label; task, source, lang and
 meta where known. DIR gets predictions.jsonl, metrics.json and report.md (with plots where matplotlib is installed).
 Thresholds are those of the model directory or the configuration; none is fitted on FILE.
 exit status: 0 measured, 2 usage or no model, 3 measured, but some rows could not be judged (timeout, failure).
 """
+_SHARE = number(0.0, 1.0, "a share between 0 and 1")
+_OPEN_SHARE = number(1e-6, 1 - 1e-6, "a share between 0 and 1, both excluded")
 
 
 def add(measures: Any) -> None:
@@ -21,22 +25,22 @@ def add(measures: Any) -> None:
 
 
 def _detector(measures: Any) -> None:
-    command = _add(measures, "detector", "measure a detector on labelled answers, beside a word counter")
+    command = add_command(measures, "detector", "measure a detector on labelled answers, beside a word counter", _NOTES)
     _shared(command, "lexical (the word counter), embedded, a model directory, a hub id or a configuration file")
     command.add_argument(
         "--pairs-within",
         metavar="SHARE",
-        type=_share,
+        type=_SHARE,
         help="only pairs of a clean and a faulty answer whose lengths differ by at most this share, such as 0.2",
     )
     command.add_argument(
         "--risk",
         metavar="SHARE",
-        type=_open_share,
+        type=_OPEN_SHARE,
         help="choose the threshold at which at most this share of the released answers is unsupported, such as 0.05",
     )
     command.add_argument(
-        "--confidence", metavar="SHARE", type=_open_share, default=0.95, help="with this confidence (default: 0.95)"
+        "--confidence", metavar="SHARE", type=_OPEN_SHARE, default=0.95, help="with this confidence (default: 0.95)"
     )
     command.add_argument(
         "--compare",
@@ -48,26 +52,17 @@ def _detector(measures: Any) -> None:
 
 
 def _explainer(measures: Any) -> None:
-    command = _add(measures, "explainer", "measure the explainer on labelled premises and hypotheses (NLI)")
+    command = add_command(
+        measures, "explainer", "measure the explainer on labelled premises and hypotheses (NLI)", _NOTES
+    )
     _shared(command, "embedded, a model directory, a hub id or a configuration file")
     command.set_defaults(run=_run_explainer)
 
 
 def _fact_check(measures: Any) -> None:
-    command = _add(measures, "fact-check", "measure the fact-check classifier on labelled prompts")
+    command = add_command(measures, "fact-check", "measure the fact-check classifier on labelled prompts", _NOTES)
     _shared(command, "embedded, a model directory, a hub id or a configuration file")
     command.set_defaults(run=_run_fact_check)
-
-
-def _add(measures: Any, name: str, summary: str) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = measures.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return command
 
 
 def _shared(command: argparse.ArgumentParser, backends: str) -> None:
@@ -76,14 +71,14 @@ def _shared(command: argparse.ArgumentParser, backends: str) -> None:
     command.add_argument("--backend", metavar="WHAT", help=f"{backends} (default: what --config says, else embedded)")
     command.add_argument("--config", metavar="FILE", help="take models and thresholds from this configuration")
     command.add_argument("--recipe", metavar="NAME", help="and from this recipe in it (default: the first)")
-    command.add_argument("--limit", metavar="N", type=_count, help="only N rows: the first, or with --seed a sample")
-    command.add_argument("--seed", metavar="S", type=_seed, help="draw the rows of --limit by this number")
+    command.add_argument("--limit", metavar="N", type=count, help="only N rows: the first, or with --seed a sample")
     command.add_argument(
-        "--concurrency", metavar="N", type=_count, default=4, help="rows judged side by side (default: 4)"
+        "--seed", metavar="S", type=whole(0, 2**31 - 1), help="draw the rows of --limit by this number"
     )
     command.add_argument(
-        "--timeout", metavar="SECONDS", type=_seconds, default=120.0, help="of one row (default: 120)"
+        "--concurrency", metavar="N", type=count, default=4, help="rows judged side by side (default: 4)"
     )
+    command.add_argument("--timeout", metavar="SECONDS", type=seconds, default=120.0, help="of one row (default: 120)")
 
 
 def _run_detector(args: argparse.Namespace) -> int:
@@ -106,37 +101,3 @@ def _run_fact_check(args: argparse.Namespace) -> int:
     from vsr_hallucination.cli.measures import fact_check
 
     return fact_check(args)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= 10**9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text[:12]) >= 2**31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number between 0 and {2**31 - 1}")
-    return int(text)
-
-
-def _share(text: str) -> float:
-    return _number(text, 0.0, 1.0, "a share between 0 and 1")
-
-
-def _open_share(text: str) -> float:
-    return _number(text, 1e-6, 1 - 1e-6, "a share between 0 and 1, both excluded")
-
-
-def _seconds(text: str) -> float:
-    return _number(text, 0.001, 86400.0, "a number of seconds between 0.001 and 86400")
-
-
-def _number(text: str, low: float, high: float, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = low - 1
-    if not low <= value <= high:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
-    return value

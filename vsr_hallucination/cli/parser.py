@@ -7,6 +7,7 @@ from typing import Any
 
 from vsr_hallucination import __version__
 from vsr_hallucination.cli import commands, evaluating, schema
+from vsr_hallucination.cli.arguments import add_command, seconds
 
 _SUMMARY = "Checks LLM answers against the evidence their request carried, in front of the client, behind Envoy."
 
@@ -32,25 +33,16 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(group: Any, name: str, summary: str, epilog: str | None = None) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = group.add_parser(
-        name,
-        help=summary,
-        description=summary[0].upper() + summary[1:] + ".",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    return command
-
-
 def _serve(group: Any) -> None:
-    command = _add(group, "serve", "run the filter: gRPC for Envoy, HTTP for operators, until SIGTERM")
+    command = add_command(group, "serve", "run the filter: gRPC for Envoy, HTTP for operators, until SIGTERM")
     command.add_argument("--config", metavar="FILE", required=True, help="configuration file (YAML)")
     command.set_defaults(run=commands.serve)
 
 
 def _demo(group: Any) -> None:
-    command = _add(group, "demo", "start Envoy, the filter and a scripted upstream on loopback, and tour through them")
+    command = add_command(
+        group, "demo", "start Envoy, the filter and a scripted upstream on loopback, and tour through them"
+    )
     command.add_argument("--once", action="store_true", help="exit after the tour: 0 if all steps are as expected")
     command.add_argument(
         "--ports",
@@ -65,7 +57,9 @@ def _demo(group: Any) -> None:
 
 
 def _validate(group: Any) -> None:
-    command = _add(group, "validate", "check a configuration file and say what is wrong with it", _VALIDATE_NOTES)
+    command = add_command(
+        group, "validate", "check a configuration file and say what is wrong with it", _VALIDATE_NOTES
+    )
     command.add_argument("file", metavar="FILE", help="configuration file (YAML)")
     command.add_argument("--strict", action="store_true", help="warnings count: exit 1 if there are any")
     command.add_argument("--json", action="store_true", help="print the problems as JSON")
@@ -73,7 +67,7 @@ def _validate(group: Any) -> None:
 
 
 def _check(group: Any) -> None:
-    command = _add(group, "check", "check one answer against evidence, without Envoy", _CHECK_NOTES)
+    command = add_command(group, "check", "check one answer against evidence, without Envoy", _CHECK_NOTES)
     command.add_argument(
         "--grounding",
         metavar="FILE",
@@ -96,7 +90,7 @@ def _check(group: Any) -> None:
     command.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=_seconds,
+        type=seconds,
         default=120.0,
         help="give up after this long (default: 120)",
     )
@@ -104,7 +98,7 @@ def _check(group: Any) -> None:
 
 
 def _envoy_config(group: Any) -> None:
-    command = _add(group, "envoy-config", "print the Envoy configuration that fits a configuration")
+    command = add_command(group, "envoy-config", "print the Envoy configuration that fits a configuration")
     command.add_argument("--config", metavar="FILE", help="configuration file (default: the defaults)")
     command.add_argument(
         "--for",
@@ -122,13 +116,3 @@ def _envoy_config(group: Any) -> None:
         "--route", metavar="NAME", help="the HTTPRoute, or the VirtualService's http route (default: llm)"
     )
     command.set_defaults(run=commands.envoy_config)
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value <= 86400:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds between 0 and 86400")
-    return value

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import re
 import time
-from datetime import UTC, datetime
 from typing import Any
 
+from vsr_hallucination.cli.arguments import add_command, count, number
 from vsr_hallucination.cli.failure import Failure
+from vsr_hallucination.replay.moments import unix_seconds
 
 _NOTES = """\
 Answers whose record does not settle the question (a candidate that may be too short, a stretch below
@@ -23,23 +23,24 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 def add(measures: Any) -> None:
     """Adds ``replay`` to ``eval``."""
-    command: argparse.ArgumentParser = measures.add_parser(
-        "replay",
-        help="what recorded traffic would have looked like at other thresholds",
-        description="What recorded traffic would have looked like at other thresholds.",
-        epilog=_NOTES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    command = add_command(
+        measures, "replay", "what recorded traffic would have looked like at other thresholds", _NOTES
     )
     command.add_argument("--url", required=True, help="the filter's admin address, such as http://127.0.0.1:9090")
     command.add_argument(
         "--since", metavar="WHEN", type=moment, help="24h, 7d, an ISO 8601 time or UNIX seconds (default: all)"
     )
     command.add_argument(
-        "--thresholds", metavar="T", nargs="+", type=_threshold, default=list(_DEFAULT), help="0 to 1 each"
+        "--thresholds",
+        metavar="T",
+        nargs="+",
+        type=number(0, 1, "between 0 and 1"),
+        default=list(_DEFAULT),
+        help="0 to 1 each",
     )
     command.add_argument("--recipe", metavar="NAME", help="only this recipe")
     command.add_argument("--rule", metavar="NAME", help="only this hallucination rule")
-    command.add_argument("--limit", metavar="N", type=_count, default=10_000, help="newest records (default: 10000)")
+    command.add_argument("--limit", metavar="N", type=count, default=10_000, help="newest records (default: 10000)")
     command.add_argument(
         "--token-env", metavar="NAME", default="VSR_ADMIN_TOKEN", help="variable that holds the admin token"
     )
@@ -95,30 +96,7 @@ def moment(text: str) -> float:
     ago = _AGO.fullmatch(text.strip())
     if ago is not None:
         return time.time() - float(ago.group(1)) * _SECONDS[ago.group(2)]
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            at = datetime.fromisoformat(text)
-            seconds = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            seconds = math.nan
-    if not math.isfinite(seconds) or abs(seconds) > 1e11:
+    seconds = unix_seconds(text)
+    if seconds is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no time: for example 24h, 7d, 2026-01-31T12:00:00Z")
     return seconds
-
-
-def _threshold(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not between 0 and 1")
-    return value
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= 10**9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)

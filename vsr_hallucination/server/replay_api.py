@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import math
-from datetime import UTC, datetime
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from vsr_hallucination.observation import State
+from vsr_hallucination.replay.moments import unix_seconds
 from vsr_hallucination.replay.record import Record
 from vsr_hallucination.replay.store import Page, PageTooLarge, Query, StoreError
 from vsr_hallucination.replay.writer import Reader
@@ -121,15 +120,8 @@ def _moment(text: str | None) -> float | None:
     """UNIX seconds, or an ISO 8601 date or time (UTC where it names no zone)."""
     if text is None:
         return None
-    try:
-        seconds = float(text)
-    except ValueError:
-        try:
-            moment = datetime.fromisoformat(text)
-            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except (ValueError, OverflowError):
-            seconds = math.nan
-    if not math.isfinite(seconds) or abs(seconds) > 1e11:
+    seconds = unix_seconds(text)
+    if seconds is None:
         raise BadParameter(
             "since", "since must be UNIX seconds or an ISO 8601 time such as 2026-01-31T12:00:00Z"
         )
