@@ -12,6 +12,8 @@ from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from typing import Any
 
+from vsr_hallucination.config.schema import Strategy
+
 UNSET: Any = object()
 
 
@@ -141,6 +143,10 @@ def number(name: str, line: str, low: float, high: float, **more: Any) -> Key:
     return Key(name, Kind.NUMBER, line, low, high, **more)
 
 
+def probability(name: str, line: str, **more: Any) -> Key:
+    return number(name, line, 0, 1, unit="probability", **more)
+
+
 def integer(name: str, line: str, low: int, high: int, **more: Any) -> Key:
     return Key(name, Kind.INTEGER, line, low, high, **more)
 
@@ -163,3 +169,12 @@ def block(name: str, line: str, below: str, **more: Any) -> Key:
 
 def blocks(name: str, line: str, below: str, **more: Any) -> Key:
     return Key(name, Kind.BLOCKS, line, block=below, **more)
+
+
+def strategy(line: str) -> Key:
+    return choice("strategy", line, tuple(each.value for each in Strategy), default="priority")
+
+
+# Of both replay blocks, the router's and ours.
+RECORDED = flag("enabled", "Whether exchanges are recorded.")
+MAX_RECORDS = integer("max_records", "The oldest beyond this many are removed.", 1, 1_000_000_000, unit="records")

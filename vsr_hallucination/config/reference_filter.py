@@ -7,6 +7,8 @@ from typing import Final
 from vsr_hallucination.apis.served import API_NAMES
 from vsr_hallucination.config.evidence_schema import GroundingSettings
 from vsr_hallucination.config.reference import (
+    MAX_RECORDS,
+    RECORDED,
     Block,
     Key,
     Kind,
@@ -165,9 +167,9 @@ FILTER_BLOCKS: Final = (
         "replay",
         "Where records go.",
         (
-            flag("enabled", "Whether exchanges are recorded."),
+            RECORDED,
             text("url", "`memory`, sqlite:////path/file.db, postgresql://user@host:5432/database.", default="memory"),
-            integer("max_records", "The oldest beyond this many are removed.", 1, 1_000_000_000, unit="records"),
+            MAX_RECORDS,
             duration("max_age", "Older ones are removed; `unlimited` keeps them.", 1.0, 10 * 365 * 86400.0),
             flag("store_bodies", "Keep prompts and answers too."),
             integer("queue", "Records that may wait for the store; more are lost and counted.", 1, 1_000_000),

@@ -6,6 +6,8 @@ from typing import Final
 
 from vsr_hallucination.config import loading, models, replay
 from vsr_hallucination.config.reference import (
+    MAX_RECORDS,
+    RECORDED,
     Block,
     Key,
     Kind,
@@ -15,8 +17,10 @@ from vsr_hallucination.config.reference import (
     flag,
     integer,
     number,
+    probability,
     router,
     size,
+    strategy,
     text,
 )
 from vsr_hallucination.config.schema import (
@@ -25,12 +29,8 @@ from vsr_hallucination.config.schema import (
     ExplainerSettings,
     FactCheckSettings,
     ReplaySettings,
-    Strategy,
 )
 
-_PROBABILITY = "probability"
-_STRATEGY = tuple(each.value for each in Strategy)
-_CALIBRATED = "from the model, else {}"
 _models = tuple(
     block(name, line + f" `{other}` is the same block.", below)
     for names, line, below in (
@@ -54,10 +54,6 @@ _model = (
 )
 
 
-def _threshold(line: str, default: float) -> Key:
-    return number("threshold", line, 0, 1, unit=_PROBABILITY, default=default)
-
-
 MODEL_BLOCKS: Final = (
     router(
         "global",
@@ -73,7 +69,7 @@ MODEL_BLOCKS: Final = (
     Block(
         "global_router",
         "The router's own settings.",
-        (choice("strategy", "Strategy of recipes that name none.", _STRATEGY, default="priority"),),
+        (strategy("Strategy of recipes that name none."),),
         open=True,
     ),
     Block("services", "The router's services.", (block("router_replay", "Its replay.", "router_replay"),), open=True),
@@ -82,10 +78,10 @@ MODEL_BLOCKS: Final = (
         "The router's replay settings, taken over where they have a counterpart here.",
         replay._UPSTREAM,
         (
-            flag("enabled", "Whether exchanges are recorded."),
+            RECORDED,
             text("store_backend", "memory or postgres; others are not written here.", default="memory"),
             number("ttl_seconds", "Older records are removed; 0 keeps them.", 0, 10 * 365 * 86400.0, unit="seconds"),
-            integer("max_records", "The oldest beyond this many are removed.", 1, 1_000_000_000, unit="records"),
+            MAX_RECORDS,
             block("postgres", "For store_backend postgres.", "postgres"),
         ),
         ReplaySettings,
@@ -134,18 +130,11 @@ MODEL_BLOCKS: Final = (
         (
             choice("backend", "What judges; `candle` is the router's word for the first.", tuple(models.BACKENDS)),
             *_model,
-            _threshold("A span's least unsupported score; " + _CALIBRATED.format("this") + ".", 0.8),
+            probability("threshold", "A span's least unsupported score; from the model, else this.", default=0.8),
             integer("min_span_length", "Words of a span at least (a CJK character is one).", 0, 1000, unit="words"),
-            number(
-                "min_span_confidence",
-                "A span's least confidence; " + _CALIBRATED.format("this") + ".",
-                0,
-                1,
-                unit=_PROBABILITY,
-                default=0.6,
-            ),
+            probability("min_span_confidence", "A span's least confidence; from the model, else this.", default=0.6),
             flag("enable_nli_filtering", "Drop spans the evidence entails, where a rule has use_nli."),
-            number("nli_entailment_threshold", "Entailment that drops a span.", 0, 1, unit=_PROBABILITY),
+            probability("nli_entailment_threshold", "Entailment that drops a span."),
             Key("endpoint", Kind.TEXT_OR_BLOCK, "For backend endpoint: the base URL, or more.", block="endpoint"),
             Key("include_explanation", Kind.ANY, "Not used: a rule's use_nli asks for explanations."),
             Key("context_window_size", Kind.ANY, "Not used: evidence is read whole, in windows."),
@@ -174,14 +163,18 @@ MODEL_BLOCKS: Final = (
     Block(
         "fact_check_model",
         "Says whether a prompt makes claims worth grounding.",
-        (*_model, _threshold("Least score that needs grounding; " + _CALIBRATED.format("this") + ".", 0.6), *_unused),
+        (
+            *_model,
+            probability("threshold", "Least score that needs grounding; from the model, else this.", default=0.6),
+            *_unused,
+        ),
         owned=True,
         made=FactCheckSettings,
     ),
     Block(
         "explainer",
         "Labels spans: contradicted, neutral, entailed.",
-        (*_model, number("threshold", "Least score of a label.", 0, 1, unit=_PROBABILITY), *_unused),
+        (*_model, probability("threshold", "Least score of a label."), *_unused),
         owned=True,
         made=ExplainerSettings,
     ),

@@ -17,6 +17,7 @@ from vsr_hallucination.config.reference import (
     integer,
     number,
     router,
+    strategy,
     text,
     texts,
 )
@@ -27,14 +28,18 @@ from vsr_hallucination.config.schema import (
     HallucinationRule,
     KeywordRule,
     Operator,
-    Strategy,
 )
 
 _LARGE = 1_000_000_000
-_STRATEGY = tuple(each.value for each in Strategy)
 _ACTIONS = tuple(each.value for each in Action)
 _OPERATORS = tuple(each.value for each in Operator)
 _name = text("name", "Its name.", required=True)
+_policy = (
+    block("signals", "What is observed of request and answer.", "signals"),
+    block("projections", "Signals combined.", "projections"),
+    blocks("decisions", "Policies, one of which is selected for a request.", "decision"),
+    strategy("What counts first among decisions that match."),
+)
 _description = text("description", "For people.", default="")
 
 ROUTING_BLOCKS: Final = (
@@ -55,12 +60,7 @@ ROUTING_BLOCKS: Final = (
         "routing",
         "Signals, projections and decisions of a recipe.",
         recipes._ROUTING,
-        (
-            block("signals", "What is observed of request and answer.", "signals"),
-            block("projections", "Signals combined.", "projections"),
-            blocks("decisions", "Policies, one of which is selected for a request.", "decision"),
-            choice("strategy", "What counts first among decisions that match.", _STRATEGY, default="priority"),
-        ),
+        _policy,
     ),
     router(
         "recipe",
@@ -69,10 +69,7 @@ ROUTING_BLOCKS: Final = (
         (
             _name,
             block("routing", "The policy.", "routing"),
-            block("signals", "What is observed of request and answer.", "signals"),
-            block("projections", "Signals combined.", "projections"),
-            blocks("decisions", "Policies, one of which is selected for a request.", "decision"),
-            choice("strategy", "What counts first among decisions that match.", _STRATEGY, default="priority"),
+            *_policy,
             block("hallucination_mitigation", "The recipe's own models, over those of `global`.", "mitigation"),
         ),
     ),
