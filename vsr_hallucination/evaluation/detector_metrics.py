@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ EVIDENCE_LENGTHS = (1000, 4000, 16_000)
 _MANY = 20_000  # rows above which fewer bootstrap draws do
 
 Stretch = tuple[int, int]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,17 +193,16 @@ def baselines(judged: Sequence[Case], threshold: float) -> dict[str, Any]:
 
 def grouped(labelled: Iterable[Case], name: Callable[[Case], str]) -> dict[str, Any]:
     """``example`` for each group, with the word counter's AUROC and how many of it were unavailable."""
-    groups: dict[str, list[Case]] = {}
-    for case in labelled:
-        groups.setdefault(name(case), []).append(case)
-    return {
-        key: {
-            **example([case for case in group if case.flagged is not None]),
-            "lexical_auroc": _lexical_auroc([case for case in group if case.flagged is not None]),
-            "unavailable": sum(case.flagged is None for case in group),
+
+    def figures(group: Sequence[Case]) -> dict[str, Any]:
+        judged = [case for case in group if case.flagged is not None]
+        return {
+            **example(judged),
+            "lexical_auroc": _lexical_auroc(judged),
+            "unavailable": len(group) - len(judged),
         }
-        for key, group in sorted(groups.items(), key=lambda item: _order(item[0]))
-    }
+
+    return by_group(labelled, name, figures, order=_order)
 
 
 def _lexical_auroc(judged: Sequence[Case]) -> float | None:
@@ -268,6 +268,19 @@ def precision_recall_f1(common: int, reported: int, relevant: int) -> dict[str, 
         "recall": share(common, relevant),
         "f1": share(2 * common, reported + relevant),
     }
+
+
+def by_group(
+    items: Iterable[_T],
+    name: Callable[[_T], str],
+    figures: Callable[[Sequence[_T]], dict[str, Any]],
+    order: Callable[[str], Any] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """``figures`` of each group of items with one ``name``; sorted by name, or by ``order`` of it."""
+    groups: dict[str, list[_T]] = {}
+    for one in items:
+        groups.setdefault(name(one), []).append(one)
+    return {key: figures(groups[key]) for key in sorted(groups, key=order)}
 
 
 def share(part: int, whole: int) -> float | None:

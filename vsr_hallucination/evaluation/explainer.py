@@ -20,7 +20,7 @@ from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.text import replace_surrogates
 from vsr_hallucination.detection.types import Coverage, Detection, Grounding, NliLabel, Span
 from vsr_hallucination.evaluation import statistics
-from vsr_hallucination.evaluation.detector_metrics import latency, precision_recall_f1, share
+from vsr_hallucination.evaluation.detector_metrics import by_group, latency, precision_recall_f1, share
 from vsr_hallucination.evaluation.markdown import between, decimal, milliseconds, percent, plain, settings, table
 from vsr_hallucination.evaluation.rows import Row
 
@@ -77,8 +77,8 @@ def metrics(found: Sequence[Labelled], *, wall: float, concurrency: int) -> dict
             gold: {said: sum(one.row.label == gold and one.said == said for one in judged) for said in LABELS}
             for gold in LABELS
         },
-        "by_source": _grouped(judged, lambda one: one.row.source),
-        "by_language": _grouped(judged, lambda one: one.row.language),
+        "by_source": by_group(judged, lambda one: one.row.source, accuracy),
+        "by_language": by_group(judged, lambda one: one.row.language, accuracy),
         "latency": latency([one.seconds for one in judged], wall, concurrency),
     }
 
@@ -97,13 +97,6 @@ def accuracy(judged: Sequence[Labelled]) -> dict[str, Any]:
         "macro_f1": sum(occurring) / len(occurring) if occurring else None,
         "classes": {name: {"n": gold[name], **figures} for name, figures in classes.items()},
     }
-
-
-def _grouped(judged: Sequence[Labelled], name: Callable[[Labelled], str]) -> dict[str, Any]:
-    groups: dict[str, list[Labelled]] = {}
-    for one in judged:
-        groups.setdefault(name(one), []).append(one)
-    return {key: accuracy(group) for key, group in sorted(groups.items())}
 
 
 def report(found: dict[str, Any], picture: str | None) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from vsr_hallucination.detection.types import Gate
 from vsr_hallucination.evaluation import statistics
-from vsr_hallucination.evaluation.detector_metrics import latency, precision_recall_f1, share
+from vsr_hallucination.evaluation.detector_metrics import by_group, latency, precision_recall_f1, share
 from vsr_hallucination.evaluation.markdown import between, decimal, milliseconds, percent, plain, settings, table
 from vsr_hallucination.evaluation.rows import Row
 
@@ -66,8 +66,8 @@ def metrics(found: Sequence[Gated], *, wall: float, concurrency: int) -> dict[st
         **figures(judged),
         "auroc_interval": None if spread is None else list(spread),
         "calibration_error": statistics.calibration_error(scores, gold),
-        "by_source": _grouped(judged, lambda one: one.row.source),
-        "by_language": _grouped(judged, lambda one: one.row.language),
+        "by_source": by_group(judged, lambda one: one.row.source, figures),
+        "by_language": by_group(judged, lambda one: one.row.language, figures),
         "latency": latency([one.seconds for one in judged], wall, concurrency),
     }
 
@@ -91,13 +91,6 @@ def figures(judged: Sequence[Gated]) -> dict[str, Any]:
         "accuracy": share(hit + spared, len(judged)),
         "auroc": statistics.auroc([one.score or 0.0 for one in judged], [int(one.gold) for one in judged]),
     }
-
-
-def _grouped(judged: Sequence[Gated], name: Callable[[Gated], str]) -> dict[str, Any]:
-    groups: dict[str, list[Gated]] = {}
-    for one in judged:
-        groups.setdefault(name(one), []).append(one)
-    return {key: figures(group) for key, group in sorted(groups.items())}
 
 
 def report(found: dict[str, Any], picture: str | None) -> str:
