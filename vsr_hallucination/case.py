@@ -146,4 +146,4 @@ def unforged(message: RequestTrailers | ResponseTrailers) -> Mutation:
 
 def ours(headers: HeaderMap) -> tuple[str, ...]:
     """The names under ``x-vsr-``: only what we set ourselves may reach the other side."""
-    return tuple(dict.fromkeys(name for name, _ in headers if name.startswith("x-vsr-")))
+    return headers.under("x-vsr-")
