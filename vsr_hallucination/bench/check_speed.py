@@ -17,6 +17,7 @@ from vsr_hallucination.detection.factory import make_checker
 from vsr_hallucination.detection.types import Checker, CheckRequest, Grounding, Passage
 
 TOKENS = 512  # of evidence, question and answer
+SEED = 7  # the same checks in every run
 _QUESTION = "What happened at the depots?"
 _PLACES = "Alton Berwick Corby Dunmore Esk Falkirk Galway Hawick Irvine Jarrow Kelso Largs Melrose Nairn Oban".split()
 _GOODS = ("crates of tea", "barrels of oil", "boxes of lamps", "rolls of cloth", "sacks of rye", "coils of rope")
@@ -63,11 +64,11 @@ async def _compared(ours: Checker, exact: Checker, wanted: Sequence[CheckRequest
         Row("a check of 512 tokens, one core: times as fast as float32 one by one", spent["float32"] / spent["ours"],
             1.5, at_most=False, facts=facts),
         Row("share of checks with the same state as in float32", same / len(wanted), 0.99, at_most=False,
-            facts={"checks": len(wanted), "detected": detected}),
+            facts={"checks": len(wanted), "seed": SEED, "detected": detected}),
     ]  # fmt: skip
 
 
-def pairs(count: int, seed: int = 7) -> Iterator[CheckRequest]:
+def pairs(count: int, seed: int = SEED) -> Iterator[CheckRequest]:
     """Generated checks, two in five of them with a fault."""
     from tokenizers import Tokenizer
 
