@@ -11,7 +11,7 @@ from support.eval_runs import Run, strict
 from support.model_server import IDK, running_models, says
 from vsr_hallucination.evaluation import artifacts
 from vsr_hallucination.evaluation.metrics import Summary, summarise
-from vsr_hallucination.evaluation.plots import model_curve
+from vsr_hallucination.evaluation.plots import axes, draw_curve, model_curve
 from vsr_hallucination.evaluation.report import RunFacts, advice, report
 from vsr_hallucination.evaluation.scoring import Item, Kind, Outcome, State
 
@@ -176,6 +176,27 @@ def test_few_answers_are_drawn_and_marked(tmp_path: Path) -> None:
     assert "n = 10 (few)" in text and "n = 50 |" in text
     assert "<script>" not in text and "`x`" in text
     assert "high-stakes" in text and "drafting" in text
+
+
+def test_each_point_of_the_picture_is_labelled_with_its_t_and_its_answers() -> None:
+    summary = made({R: 40, W: 10, A: 5}, {R: 10, W: 0, A: 45}, {A: 55}, n=55, t=(0.5, 0.9, 0.95))
+    figure, ax = axes()
+    draw_curve(summary, ax, "a model")
+    points = {text.get_text(): text.xy for text in ax.texts if hasattr(text, "xy")}  # annotations have a point
+    assert points == {"t=0.5 (n=50)": (50 / 55, 40 / 50), "t=0.9 (n=10)": (10 / 55, 1.0)}
+    others = [text.get_text() for text in ax.texts if not hasattr(text, "xy")]
+    assert others == ["no answer to grade at t=0.95", "faint: fewer than 30 answers"]
+    figure.canvas.draw()
+    inside = figure.bbox
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1, text
+
+
+def test_points_at_one_place_share_a_label() -> None:
+    _, ax = axes()
+    draw_curve(made({R: 40, W: 15}, {R: 40, W: 15}, n=55, t=(0.5, 0.75)), ax, "a model")
+    assert [text.get_text() for text in ax.texts] == ["t=0.5, 0.75 (n=55, 55)"]
 
 
 def test_the_category_is_kept(run_eval: Run) -> None:

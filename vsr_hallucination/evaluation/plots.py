@@ -32,8 +32,14 @@ def axes(width: float = 7.0, height: float = 5.0) -> tuple[Any, Any]:
 
 
 def model_curve(summary: Summary, path: Path, title: str) -> None:
-    """Coverage against conditional accuracy, a point per t with its 95 % intervals; few answers: drawn faint."""
+    """The picture of ``draw_curve`` as PNG."""
     figure, ax = axes()
+    draw_curve(summary, ax, title)
+    figure.savefig(path, format="png", metadata={"Software": None})
+
+
+def draw_curve(summary: Summary, ax: Any, title: str) -> None:
+    """Coverage against conditional accuracy, a point per t with its 95 % intervals; few answers: drawn faint."""
     shown = [f for f in summary.figures if f.coverage is not None and f.accuracy is not None]
     ax.plot([f.coverage for f in shown], [f.accuracy for f in shown], color=_INK, alpha=0.4, linewidth=1)
     for f in shown:
@@ -85,7 +91,6 @@ def model_curve(summary: Summary, path: Path, title: str) -> None:
             ha="right",
             fontsize=8,
         )
-    figure.savefig(path, format="png", metadata={"Software": None})
 
 
 def _by_place(shown: list[Figures]) -> dict[tuple[float, float], list[Figures]]:
