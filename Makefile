@@ -29,7 +29,7 @@ run: $(STAMP)  ## start Envoy, the filter and a scripted upstream, tour through 
 
 test: lint typecheck unit  ## lint, strict types, all tests with a coverage figure; real Envoy, models and PostgreSQL
 
-unit: $(STAMP)
+unit: $(STAMP)  ## the tests alone; ARGS='tests/wire -x' chooses some
 	$(BIN)/python -m pytest -q --cov --cov-report=term $(ARGS)
 
 lint: $(STAMP)  ## ruff
@@ -44,7 +44,7 @@ bench: $(STAMP)  ## what the filter costs, every figure against an alternative i
 docs: $(STAMP)  ## the documentation site, in build/docs
 	$(BIN)/mkdocs build --strict --quiet --config-file docs/site/mkdocs.yml
 
-soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,000 items, a thousand reloads; takes half an hour
+soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,000 items, a thousand reloads, a large configuration; takes half an hour
 	PYTHONPATH=tests $(BIN)/python tests/soak/apis.py $(ARGS)
 	PYTHONPATH=tests $(BIN)/python tests/soak/evaluator.py
 	PYTHONPATH=tests $(BIN)/python tests/soak/reload.py
