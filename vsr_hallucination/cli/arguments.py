@@ -23,30 +23,12 @@ def add_command(group: Any, name: str, summary: str, epilog: str | None = None) 
 
 def whole(low: int, high: int, what: str = "") -> Callable[[str], int]:
     """Parses a whole number; ``what`` names the range where its bounds would not tell."""
-    wanted = what or f"a whole number between {low} and {high}"
-
-    def parse(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = low - 1
-        return _within(text, value, low, high, wanted)
-
-    return parse
+    return _parser(int, low, high, what or f"a whole number between {low} and {high}")
 
 
 def number(low: float, high: float, what: str = "") -> Callable[[str], float]:
     """The same for any number; not a number (nan) is in no range."""
-    wanted = what or f"a number between {low:g} and {high:g}"
-
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = low - 1
-        return _within(text, value, low, high, wanted)
-
-    return parse
+    return _parser(float, low, high, what or f"a number between {low:g} and {high:g}")
 
 
 def count(text: str) -> int:
@@ -59,7 +41,14 @@ def seconds(text: str) -> float:
     return number(0.001, 86400.0, "a number of seconds between 0.001 and 86400")(text)
 
 
-def _within(text: str, value: _N, low: float, high: float, wanted: str) -> _N:
-    if not low <= value <= high:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
-    return value
+def _parser(kind: Callable[[str], _N], low: float, high: float, wanted: str) -> Callable[[str], _N]:
+    def parse(text: str) -> _N:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+        return value
+
+    return parse

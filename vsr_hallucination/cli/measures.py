@@ -106,24 +106,19 @@ def explainer(args: argparse.Namespace) -> int:
         figures = nli.metrics(labelled, wall=wall, concurrency=args.concurrency)
         return figures, [one.confidence or 0.0 for one in sure], [int(one.said == one.row.label) for one in sure]
 
+    measure = _Measure(
+        what="rows with a premise, a hypothesis and an NLI label",
+        facts={"explainer": settings.model},
+        unit="row",
+        make=lambda: make_explainer(unfiltered, settings, setup.detection),
+        judge=lambda model, row: nli.label(model, row, _grounded, pool, args.timeout),
+        measured=measured,
+        axes=("confidence", "share of right labels"),
+        report=nli.report,
+        headline=nli.headline,
+    )
     try:
-        return _labelled(
-            args,
-            setup,
-            rows,
-            notes,
-            _Measure(
-                what="rows with a premise, a hypothesis and an NLI label",
-                facts={"explainer": settings.model},
-                unit="row",
-                make=lambda: make_explainer(unfiltered, settings, setup.detection),
-                judge=lambda model, row: nli.label(model, row, _grounded, pool, args.timeout),
-                measured=measured,
-                axes=("confidence", "share of right labels"),
-                report=nli.report,
-                headline=nli.headline,
-            ),
-        )
+        return _labelled(args, setup, rows, notes, measure)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -140,23 +135,18 @@ def fact_check(args: argparse.Namespace) -> int:
         figures = gates.metrics(gated, wall=wall, concurrency=args.concurrency)
         return figures, [one.score or 0.0 for one in judged], [int(one.gold) for one in judged]
 
-    return _labelled(
-        args,
-        setup,
-        rows,
-        notes,
-        _Measure(
-            what="labelled prompts (task `prompt`)",
-            facts={"fact_check": settings.model},
-            unit="prompt",
-            make=lambda: make_gate(settings, setup.detection),
-            judge=lambda gate, row: gates.gate_one(gate, row, args.timeout),
-            measured=measured,
-            axes=("score", "share of prompts that need a fact check"),
-            report=gates.report,
-            headline=gates.headline,
-        ),
+    measure = _Measure(
+        what="labelled prompts (task `prompt`)",
+        facts={"fact_check": settings.model},
+        unit="prompt",
+        make=lambda: make_gate(settings, setup.detection),
+        judge=lambda gate, row: gates.gate_one(gate, row, args.timeout),
+        measured=measured,
+        axes=("score", "share of prompts that need a fact check"),
+        report=gates.report,
+        headline=gates.headline,
     )
+    return _labelled(args, setup, rows, notes, measure)
 
 
 @dataclass(frozen=True, slots=True)
