@@ -356,18 +356,22 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="checkpoint.pt of an earlier run to begin from")
     parser.add_argument("--rate", type=float, default=2e-4, help="highest learning rate")
     parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--steps", type=int, help="stop the schedule after so many steps")
     parser.add_argument("--run", default="detector")
     parser.add_argument("--out", type=Path, default=MODELS / "detector")
+    parser.add_argument("--blend", type=Path, help="checkpoint.pt whose weights are averaged with the run's (--finish)")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base, run = base_directory(options.base), RUNS / options.run
     rows = kept(run / ROWS, lambda: load(options.data, random.Random(options.seed), options.scale))
     known = trained_before(options.start.parent if options.start else run)
-    held = [r for r in rows if is_held_out(r) and r.digest() not in known][:1200]
+    held = [r for r in rows if is_held_out(r) and not r.whole and r.digest() not in known][:360]
     model = build_model(base)
     if options.finish:
         torch.set_num_threads(2)
         print("checkpoint of step", load_checkpoint(model, run))
+        if options.blend:
+            blend(model, options.blend)
         finish(model, base, held, options.out)
         return
     trained = trained_on(rows)
@@ -377,7 +381,9 @@ def main() -> None:
         model.load_state_dict(torch.load(options.start, weights_only=True)["model"])
     examples = kept(run / "examples.pkl", lambda: encoded(Encoder(base), trained))
     print("inputs", len(examples), "tokens", sum(len(e.input_ids) for e in examples), flush=True)
-    recipe = Recipe("detector", learning_rate=options.rate, batch_tokens=4096, average_from=0.75)
+    recipe = Recipe(
+        "detector", learning_rate=options.rate, max_steps=options.steps, batch_tokens=4096, average_from=0.75
+    )
     train(model, [examples] * options.epochs, recipe, run, class_weights=(1.0, 1.5))
     finish(model, base, held, options.out)
 
@@ -388,6 +394,17 @@ def kept(path: Path, make: Callable[[], Any]) -> Any:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(make()))
     return pickle.loads(path.read_bytes())
+
+
+def blend(model: Any, checkpoint: Path) -> None:
+    """Takes the mean of the model's weights and those of the run it continued, which knows things it has unlearnt.
+
+    Weights of one lineage may be averaged (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models").
+    """
+    earlier = torch.load(checkpoint, weights_only=True)["model"]
+    own = model.state_dict()
+    mean = {name: value.lerp(earlier[name], 0.5) for name, value in own.items() if value.is_floating_point()}
+    model.load_state_dict(mean, strict=False)
 
 
 def trained_before(run: Path) -> frozenset[str]:

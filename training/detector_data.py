@@ -34,7 +34,8 @@ _LENGTHS = (0, 30, 60, 90, 120, 160, 210, 280, 380, 520, 800, 1400)
 
 def is_held_out(row: DetectorRow) -> bool:
     """Whether a row's context (or question) is kept from training."""
-    return held_out(row.key[:_KEY], _HELD_OUT.get(row.group.split(" ")[0], HELD_OUT))
+    key = row.key if row.group == "model answers" else row.key[:_KEY]
+    return held_out(key, _HELD_OUT.get(row.group.split(" ")[0], HELD_OUT))
 
 
 def trained_on(rows: Iterable[DetectorRow]) -> list[DetectorRow]:

@@ -124,7 +124,7 @@ def train(
         optimizer.load_state_dict(state["optimizer"])
         scheduler.load_state_dict(state["scheduler"])
         start = int(state["step"])
-        mean, averaged = state["mean"], int(state["averaged"])
+        mean, averaged = state.get("mean", {}), int(state.get("averaged", 0))
         torch.set_rng_state(state["rng"])
     weights = None if class_weights is None else torch.tensor(list(class_weights))
     loss_function = nn.CrossEntropyLoss(
@@ -140,7 +140,7 @@ def train(
             logits = model(**batch).logits
         losses = row_losses(logits.float(), labels, loss_function)
         loss = (losses * row_weights).mean()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         scheduler.step()

@@ -39,16 +39,17 @@ from training.sentence_readings import Seen, read_all, words_only
 from vsr_hallucination.detection.embedded import METADATA
 from vsr_hallucination.detection.lexical import novelty
 from vsr_hallucination.detection.sentence_features import FEATURES, Floats
-from vsr_hallucination.detection.sentence_score import ANSWER_FEATURES, SentenceScores, SpanRule, pooled
+from vsr_hallucination.detection.sentence_score import SentenceScores, SpanRule, pooled
 from vsr_hallucination.detection.sentence_spans import mark_sentences
 from vsr_hallucination.detection.spans import SpanLimits
 from vsr_hallucination.detection.value_check import VALUE_CHECK_CONFIDENCE
 
 SHARPNESS = 1.0
-ANSWER = ANSWER_FEATURES
+# Refusals are clean in every row here: within a set their share says nothing that could be trusted.
+ANSWER = ("pooled", "worst", "novel_count", "novel_share", "value_flags")
 # Answers that a model wrote and people judged count for more than made ones: the detector was trained to know made
 # faults, and would be believed too much.
-WEIGHTS = (("expertqa", 2.0), ("model answers", 2.0), ("passages", 0.5), ("records", 0.5))
+WEIGHTS = (("expertqa", 2.0), ("model answers", 2.0), ("passages", 0.25), ("records", 0.25), ("prose", 0.25))
 SHAPES = (
     Shape(decay=0.01, sharpness=SHARPNESS, weights=WEIGHTS[:2]),
     Shape(decay=0.003, sharpness=SHARPNESS, weights=WEIGHTS),
@@ -83,23 +84,22 @@ def report(name: str, table: Table, scores: Floats) -> dict[str, float]:
     return found
 
 
-def report_kinds(rows: Sequence[JudgedRow], table: Table, scores: Floats, flagged: Any) -> None:
-    """Prints, by kind of made fault, the recall at 5 % false alarms on clean made answers, and at the threshold."""
-    made = np.array([row.group in ("passages", "prose", "records") for row in rows])
-    clean = np.sort(scores[made & (table.faulty == 0)])[::-1]
+def report_kinds(rows: Sequence[JudgedRow], table: Table, worst: Floats, flagged: Any) -> None:
+    """Prints, by kind of made fault, the share flagged as shipped, and the recall of the sentences alone (``worst``,
+    without the value check) at 5 % false alarms on clean made answers."""
+    families = ("passages", "prose", "records")
+    group, kinds = np.array([row.group for row in rows]), np.array([row.kind for row in rows])
+    sound = np.isin(group, families) & (table.faulty == 0)
+    clean = np.sort(worst[sound])[::-1]
     limit = clean[int(ALLOWED_FLAGGED * len(clean))]
-    kinds = np.array([row.kind for row in rows])
-    print(f"made faults by kind (5 % of {len(clean)} clean made answers at or above {limit:.3f}):")
+    print(f"made faults by kind: {np.mean(flagged[sound]):.1%} of {len(clean)} clean made answers are flagged")
     for kind in sorted(set(kinds) - {""}):
         own = kinds == kind
-        parts = []
-        for family in ("passages", "prose", "records"):
-            fits = own & np.array([row.group == family for row in rows])
-            if fits.any():
-                parts.append(f"{family} {np.mean(scores[fits] > limit):.2f} of {int(fits.sum())}")
+        parts = [f"{name} {np.mean(flagged[fits]):.2f} of {int(fits.sum())}" for name in families
+                 if (fits := own & (group == name)).any()]  # fmt: skip
         print(
-            f"  {kind:14} rows {int(own.sum()):3}  recall at 5 % {np.mean(scores[own] > limit):.3f}"
-            f"  flagged {np.mean(flagged[own]):.3f}  (" + ", ".join(parts) + ")"
+            f"  {kind:14} rows {int(own.sum()):3}  flagged {np.mean(flagged[own]):.3f} (" + ", ".join(parts) + ")"
+            f"  sentences alone at 5 %: {np.mean(worst[own] > limit):.3f}"
         )
 
 
@@ -229,7 +229,7 @@ def main() -> None:
     said = np.maximum(said, np.where(valued, VALUE_CHECK_CONFIDENCE, 0.0))
     print(f"calibration error of the answers' scores at {PRIOR:.0%} faulty: {calibration_error(table, said):.3f}")
     report("as said", table, said)
-    report_kinds(rows, table, said, flagged)
+    report_kinds(rows, table, worst, flagged)
     final_fit = stacked(counted, table, SHAPES)
     matrix = answer_matrix(seen, table, final_fit.logits(table.matrix), SHARPNESS)
     answers = solve_answers(matrix, table, np.ones(len(rows), dtype=np.bool_), ANSWER)

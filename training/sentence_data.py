@@ -22,19 +22,25 @@ from training.records import make
 from training.rows import held_out
 
 _DEAREST = 24  # inputs of one row
-# Inputs (windows × answer pieces) that each group may cost, and that each kind of made fault may.
+# Inputs (windows × answer pieces) that each group may cost.
 GROUPS = {
     "passages": 900, "expertqa": 700, "model answers": 300, "records": 200, "prose": 250, "tables": 150, "refusal": 40,
     "spans": 600, "begin": 200, "q2_dialogue": 150, "factcheck_gpt_nli": 250, "summac_bench": 400,
     "halueval_summarization": 500, "dialfact_small": 80, "fm2": 300,
 }  # fmt: skip
-PER_KIND = 90
+PER_KIND = 66  # rows of each kind of made fault
+_DEAR = 5  # inputs of one of them
 # Rows of each group whose words are counted.
 WORD_ROWS = {
     "passages": 1500, "model answers": 600, "spans": 300, "records": 300, "prose": 200, "tables": 150, "refusal": 80,
     "begin": 200, "q2_dialogue": 200, "factcheck_gpt_nli": 250, "dialfact_small": 100, "summac_bench": 200, "fm2": 200,
     "halueval_summarization": 200, "expertqa": 400,
 }  # fmt: skip
+REFUSAL_LEADS = (
+    "I'm sorry, but the documents do not say", "The text does not mention", "The passages do not specify",
+    "There is no information on", "I could not find", "Unfortunately, the context does not state",
+    "It is not stated in the documents", "Based on the given passages, I cannot say",
+)  # fmt: skip
 RECORD_KINDS = ("value", "swap", "invented")
 _FAMILIES = ("passages", "prose", "records", "tables", "refusal", "expertqa", "inference")
 
@@ -79,20 +85,21 @@ def judged_rows(
     found = [r for r in found if r.answer.strip() and r.context.strip() and r.digest() not in trained]
     rng.shuffle(found)
     # Kinds first: a figure for each needs some sixty rows.
-    spent: dict[str, float] = defaultdict(float)
+    counts: dict[str, int] = defaultdict(int)
     kept = []
     for row in _by_kind(passages, rng):
-        cost, kind = inputs_of(row), kind_of(row)
-        if spent[kind] + cost <= PER_KIND * budget and cost <= _DEAREST:
-            spent[kind] += cost
+        kind = kind_of(row)
+        if counts[kind] < PER_KIND * budget and inputs_of(row) <= _DEAR:
+            counts[kind] += 1
             kept.append(JudgedRow(row, group_of(row), kind=kind))
+    spent: dict[str, float] = defaultdict(float)
     for row in found:
         cost, group = inputs_of(row), group_of(row)
         if spent[group] + cost <= GROUPS[group] * budget and cost <= _DEAREST:
             spent[group] += cost
             kept.append(JudgedRow(row, group, row.whole, kind_of(row)))
     rng.shuffle(kept)
-    return kept
+    return [JudgedRow(row, "refusal") for row in _refusals(passages, random.Random(31))] + kept
 
 
 def word_rows(rows: Sequence[DetectorRow]) -> list[JudgedRow]:
@@ -127,8 +134,25 @@ def _clean(passages: Passages, rng: random.Random) -> list[DetectorRow]:
     return [row for row in rows if row is not None] + made
 
 
+def _refusals(passages: Passages, rng: random.Random) -> list[DetectorRow]:
+    """What the documents do not say, told in the words of another question: new words that claim nothing."""
+    order = _kept_passages(passages)
+    rows = []
+    for _ in range(140):
+        row, other = passages.rows[rng.choice(order)], passages.rows[rng.choice(order)]
+        asked = other["question"].strip().rstrip("?.! ")
+        first = asked.split(" ")[0].lower()
+        if first not in ("who", "what", "when", "where", "why", "how", "which") or len(asked) > 90:
+            continue
+        lead = rng.choice(REFUSAL_LEADS)
+        answer = f"{lead} {first}{asked[len(first):]}."
+        context = row["context"][:2000]
+        rows.append(DetectorRow(context, other["question"], answer, (), "refusal", key=row["context"][:200]))
+    return rows
+
+
 def _by_kind(passages: Passages, rng: random.Random) -> list[DetectorRow]:
-    """Faulty answers, up to some ninety of every kind: over held-out passages where they offer a place for it."""
+    """Faulty answers, a hundred or so of every kind: over held-out passages where they offer a place for it."""
     rows: list[DetectorRow] = []
     order = _kept_passages(passages)
     for kind in KINDS:
@@ -138,11 +162,11 @@ def _by_kind(passages: Passages, rng: random.Random) -> list[DetectorRow]:
             made = passages.make(rng, index, True, kind)
             if made is not None and made.spans:
                 found.append(made)
-            if len(found) == 45:
+            if len(found) == 60:
                 break
         rows += found
         if kind in prose.KINDS:
-            rows += [prose_row(rng, kind) for _ in range(45)]
+            rows += [prose_row(rng, kind) for _ in range(50)]
     for kind in RECORD_KINDS:
         for _ in range(90):
             made_record = make(rng, kind)

@@ -21,8 +21,10 @@ ANSWERS = ("passages", "expertqa", "model answers", "records", "tables", "refusa
 # Of the answers a filter sees, one in five says something unsupported, or so RAG benchmarks of real answers find;
 # the rows here are faulty in one of two.
 PRIOR = 0.2
-MODEL = ("logit_max", "logit_mean")
-WORDS = tuple(name for name in FEATURES if "logit" not in name and "prob" not in name)
+# What the second line reads itself: the model, and what kind of sentence it is (a refusal in new words claims nothing,
+# whatever the tokens say).
+MODEL = ("logit_max", "logit_mean", "refusal", "courtesy")
+WORDS = tuple(name for name in FEATURES if "logit" not in name and "prob" not in name and name not in MODEL)
 _MODEL_AT = [FEATURES.index(name) for name in MODEL]
 _WORDS_AT = [FEATURES.index(name) for name in WORDS]
 _CLIP = 6.0

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from tqdm import tqdm
 
-from training.detector_data import DetectorRow
+from training.detector_rows import DetectorRow
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
 from vsr_hallucination.detection.batching import Batcher
 from vsr_hallucination.detection.checker import Prepared, Work
@@ -32,7 +31,7 @@ from vsr_hallucination.detection.types import DetectorIdentity, Grounding, Passa
 from vsr_hallucination.detection.value_check import check_values
 
 _DEADLINE = 3600.0
-_TOGETHER = 8  # rows read at once: their windows share batches
+_TOGETHER = 48  # rows read at once: their windows share batches, and little of a batch is padding
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +59,12 @@ def read_all(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int
     path = cache / f"readings-{loaded.sha256[:12]}-{loaded.metadata.temperature}.pkl"
     known: dict[str, TokenProbabilities] = pickle.loads(path.read_bytes()) if path.is_file() else {}
 
-    def run(batch: Any) -> Any:
-        with torch.autocast("cpu", torch.bfloat16):
-            return loaded.run(batch)
-
     # The batcher's thread counts its own cores.
     batcher = Batcher(
-        run,
+        loaded.run,
         name="detector",
         queue_limit=10_000,
-        batch_tokens=4096,
+        batch_tokens=8192,
         threads=1,
         at_start=lambda: torch.set_num_threads(threads),
     )
@@ -94,7 +89,7 @@ def read_all(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int
                 for row, reading in zip(part, await asyncio.gather(*map(backend.read, works)), strict=True):
                     known[key_of(row)] = reading.tokens
                 progress.update(len(part))
-                if start % 96 == 0:
+                if start % (8 * _TOGETHER) == 0:
                     _save(path, known)
             progress.close()
         await backend.aclose()

@@ -40,6 +40,32 @@ def test_an_answer_is_never_below_its_worst_sentence_and_what_claims_nothing_sco
     assert pooled(np.zeros(0), 2.0) == 0.0
 
 
+ANSWER: dict[str, Any] = {
+    "sharpness": 1.0, "features": ["pooled", "novel_count"], "mean": [0.0, 0.0], "scale": [1.0, 2.0],
+    "weights": [0.5, 1.0], "bias": -1.5,
+}  # fmt: skip
+
+
+def test_the_answers_own_line_reads_pooled_odds_and_new_words() -> None:
+    model = SentenceModel.from_json(BLOCK | {"answer": ANSWER})
+    described = Described(((0, 5), (5, 9)), rows((1.5, 4.0), (0.0, 2.0)), np.array([1, 1], bool))
+    scores = model.score(described)
+    odds = math.exp(1.25) + math.exp(-3.75)
+    line = 0.5 * math.log(odds) + math.log1p(math.expm1(1.5)) / 2 - 1.5
+    assert scores.answer == pytest.approx(1 / (1 + math.exp(-line)))
+    assert model.score(Described(((0, 3),), rows((0.0, 0.0)), np.array([0], bool))).answer == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [({"features": ["pooled", "poetry"]}, "poetry"), ({"weights": [1.0]}, "answer.weights"),
+     ({"scale": [0.0, 1.0]}, "answer.scale"), ({"bias": math.inf}, "answer.bias")],
+)  # fmt: skip
+def test_a_malformed_answer_line_is_named(change: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        SentenceModel.from_json(BLOCK | {"answer": ANSWER | change})
+
+
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [

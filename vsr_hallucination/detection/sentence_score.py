@@ -4,16 +4,23 @@ A model directory's ``vsr.json`` may hold it under ``"sentence"`` (a directory w
 
     {"features": [names of FEATURES], "mean": [...], "scale": [...],
      "weights": [...], "bias": b,
-     "answer": {"sharpness": s}, "spans": {"novel_bonus": x, "whole_share": x, "gap_words": n}}
+     "answer": {"sharpness": s, "features": [names of ANSWER_FEATURES], "mean": [...], "scale": [...],
+                "weights": [...], "bias": b},
+     "spans": {"novel_bonus": x, "whole_share": x, "gap_words": n}}
 
-Sentence: p = σ(weights · z + bias), z = (features − mean) / scale clipped to ±6.
-Answer: odds = (Σ odds_i^s)^(1/s) over its sentences. With s = 1 doubts add up (for small p this is 1 − Π(1 − p)), with
-a large s the worst sentence decides alone. It is monotone in every sentence and never below the worst one, so the
-score of an answer cannot contradict the confidence of its spans. Both are fitted together (``training/sentence.py``).
+Sentence: p = σ(weights · z + bias), z = (features − mean) / scale clipped to ±6. It says where and whether there is a
+span, on a scale on which faulty and clean answers are equally common.
+Pooled: odds = (Σ odds_i^s)^(1/s) over the sentences of an answer. With s = 1 doubts add up (for small p this is
+1 − Π(1 − p)), with a large s the worst sentence decides alone.
+Answer: as a sentence, over ``ANSWER_FEATURES``, on the scale of traffic, where few answers are faulty
+(``training/sentence.py`` names the share it assumes); without those keys the pooled odds are the answer's.
+What is said of an answer with a span is never below the span's confidence (``sentence_spans``). All are fitted together
+(``training/sentence.py``).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +28,10 @@ from typing import Any
 import numpy as np
 
 from vsr_hallucination.detection.sentence_features import FEATURES, Described, Floats
+
+# Of an answer: pooled odds and worst sentence's (log), new words (log of their number; share), content words (log),
+# sentences (log), share of sentences that refuse, values the value check flagged (log).
+ANSWER_FEATURES = ("pooled", "worst", "novel_count", "novel_share", "words", "sentences", "refusals", "value_flags")
 
 _CLIP = 6.0  # standard deviations: an outlier of one feature cannot outvote the rest
 _MAX_LOGIT = 12.0
@@ -50,60 +61,92 @@ class SentenceScores:
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceModel:
-    """The ``"sentence"`` block of a model directory, checked."""
+class Line:
+    """Log-odds linear in standardised columns of a matrix: (rows, columns) → (rows,)."""
 
     columns: tuple[int, ...]
     mean: Floats
     scale: Floats
     weights: Floats
     bias: float
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any], known: Sequence[str], where: str) -> Line:
+        """Raises ValueError naming what is wrong: every number must be in its range and every length must fit."""
+        names = [str(name) for name in _list(raw, "features", where)]
+        unknown = [name for name in names if name not in known]
+        if unknown or not names:
+            raise ValueError(f"{where}.features: {unknown[:5] or 'none'} not known to this version")
+        if len(set(names)) != len(names):
+            raise ValueError(f"{where}.features: one is named twice")
+        size = len(names)
+        return cls(
+            columns=tuple(known.index(name) for name in names),
+            scale=_numbers(raw, "scale", size, where, 1e-6),
+            mean=_numbers(raw, "mean", size, where),
+            weights=_numbers(raw, "weights", size, where),
+            bias=_number(raw, "bias", where, None, -_LARGEST, _LARGEST),
+        )
+
+    def logits(self, matrix: Floats) -> Floats:
+        z = np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP)
+        return np.asarray(np.clip(z @ self.weights + self.bias, -_MAX_LOGIT, _MAX_LOGIT), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceModel:
+    """The ``"sentence"`` block of a model directory, checked. ``answer``: None = the pooled odds are the answer's."""
+
+    line: Line
     sharpness: float
+    answer: Line | None
     rule: SpanRule
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> SentenceModel:
         """Raises ValueError naming what is wrong: every number must be in its range and every length must fit."""
         raw = _mapping(raw, "sentence")
-        names = [str(name) for name in _list(raw, "features")]
-        unknown = [name for name in names if name not in FEATURES]
-        if unknown or not names:
-            raise ValueError(f"sentence.features: {unknown[:5] or 'none'} not known to this version")
-        if len(set(names)) != len(names):
-            raise ValueError("sentence.features: one is named twice")
-        size = len(names)
-        scale = _numbers(raw, "scale", size, 1e-6)
-        answer, spans = (
-            _mapping(raw.get("answer", {}), "sentence.answer"),
-            _mapping(raw.get("spans", {}), "sentence.spans"),
-        )
-        sharpness = _number(answer, "answer.sharpness", 1.0, 0.2, 100)
+        line = Line.from_json(raw, FEATURES, "sentence")
+        answer = _mapping(raw.get("answer", {}), "sentence.answer")
+        spans = _mapping(raw.get("spans", {}), "sentence.spans")
         default = SpanRule()
         return cls(
-            columns=tuple(FEATURES.index(name) for name in names),
-            mean=_numbers(raw, "mean", size),
-            scale=scale,
-            weights=_numbers(raw, "weights", size),
-            bias=_number(raw, "bias", None, -_LARGEST, _LARGEST),
-            sharpness=sharpness,
+            line=line,
+            sharpness=_number(answer, "sharpness", "sentence.answer", 1.0, 0.2, 100),
+            answer=Line.from_json(answer, ANSWER_FEATURES, "sentence.answer") if "features" in answer else None,
             rule=SpanRule(
-                _number(spans, "spans.novel_bonus", default.novel_bonus, 0, 1),
-                _number(spans, "spans.whole_share", default.whole_share, 0, 1),
-                int(_number(spans, "spans.gap_words", default.gap_words, 0, 100)),
+                _number(spans, "novel_bonus", "sentence.spans", default.novel_bonus, 0, 1),
+                _number(spans, "whole_share", "sentence.spans", default.whole_share, 0, 1),
+                int(_number(spans, "gap_words", "sentence.spans", default.gap_words, 0, 100)),
             ),
         )
 
     def logits(self, matrix: Floats) -> Floats:
         """(sentences,) log-odds of rows of features, (sentences, len(FEATURES))."""
-        z = np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP)
-        return np.asarray(np.clip(z @ self.weights + self.bias, -_MAX_LOGIT, _MAX_LOGIT), dtype=np.float64)
+        return self.line.logits(matrix)
 
     def score(self, described: Described) -> SentenceScores:
         """Probabilities of the sentences and of the answer; an answer that claims nothing scores 0."""
         sentence = np.zeros(len(described.spans), dtype=np.float64)
         found = self.logits(described.matrix[described.claims])
         sentence[described.claims] = 1 / (1 + np.exp(-found))
-        return SentenceScores(sentence, pooled(found, self.sharpness))
+        if self.answer is None or not len(found):
+            return SentenceScores(sentence, pooled(found, self.sharpness))
+        row = answer_features(described, found, self.sharpness)
+        return SentenceScores(sentence, float(1 / (1 + np.exp(-self.answer.logits(row[None, :])[0]))))
+
+
+def answer_features(described: Described, logits: Floats, sharpness: float) -> Floats:
+    """(len(ANSWER_FEATURES),) of an answer whose sentences with a claim have these log-odds."""
+    claims = described.matrix[described.claims]
+    words = float(np.expm1(claims[:, FEATURES.index("length")]).sum())
+    novel = float(np.expm1(claims[:, FEATURES.index("novel_count")]).sum())
+    flags = float(claims[:, FEATURES.index("value_flags")].sum())
+    chance = min(max(pooled(logits, sharpness), 1e-5), 1 - 1e-5)
+    return np.array([
+        math.log(chance / (1 - chance)), float(logits.max()), math.log1p(novel), novel / max(1.0, words),
+        math.log1p(words), math.log(len(logits)), float(claims[:, FEATURES.index("refusal")].mean()), math.log1p(flags),
+    ])  # fmt: skip
 
 
 def pooled(logits: Floats, sharpness: float) -> float:
@@ -121,10 +164,10 @@ def _mapping(value: object, name: str) -> Mapping[str, Any]:
     return value
 
 
-def _list(raw: Mapping[str, Any], name: str) -> Sequence[Any]:
+def _list(raw: Mapping[str, Any], name: str, where: str) -> Sequence[Any]:
     value = raw.get(name)
     if not isinstance(value, list):
-        raise ValueError(f"sentence.{name}: not a list")
+        raise ValueError(f"{where}.{name}: not a list")
     return value
 
 
@@ -136,12 +179,12 @@ def number_in(value: object, name: str, least: float, most: float) -> float:
     return float(value)
 
 
-def _number(raw: Mapping[str, Any], name: str, default: float | None, least: float, most: float) -> float:
-    return number_in(raw.get(name.rpartition(".")[2], default), f"sentence.{name}", least, most)
+def _number(raw: Mapping[str, Any], name: str, where: str, default: float | None, least: float, most: float) -> float:
+    return number_in(raw.get(name, default), f"{where}.{name}", least, most)
 
 
-def _numbers(raw: Mapping[str, Any], name: str, size: int, least: float = -_LARGEST) -> Floats:
-    values = [number_in(value, f"sentence.{name}", least, _LARGEST) for value in _list(raw, name)]
+def _numbers(raw: Mapping[str, Any], name: str, size: int, where: str, least: float = -_LARGEST) -> Floats:
+    values = [number_in(value, f"{where}.{name}", least, _LARGEST) for value in _list(raw, name, where)]
     if len(values) != size:
-        raise ValueError(f"sentence.{name}: {len(values)} numbers for {size} features")
+        raise ValueError(f"{where}.{name}: {len(values)} numbers for {size} features")
     return np.array(values, dtype=np.float64)

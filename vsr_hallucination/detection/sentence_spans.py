@@ -37,7 +37,8 @@ def mark_sentences(
     rule: SpanRule,
     limits: SpanLimits,
 ) -> Marked:
-    """Spans and candidates of an answer, in text order; ``unsupported_score`` is the answer's."""
+    """Spans and candidates of an answer, in text order; ``unsupported_score`` is the answer's, and never below the
+    confidence of a span."""
     heat = token_heat(tokens, words, flagged, rule)
     spans: list[Span] = []
     candidates: list[Candidate] = []
@@ -54,8 +55,9 @@ def mark_sentences(
             continue
         spans += found.spans
         candidates += found.candidates
+    worst = max((span.confidence for span in spans), default=0.0)
     worst_part = float(scores.sentence.max(initial=0.0))
-    return Marked(tuple(spans), tuple(candidates), scores.answer, worst_part)
+    return Marked(tuple(spans), tuple(candidates), max(scores.answer, worst), worst_part)
 
 
 def token_heat(

@@ -24,8 +24,9 @@ from vsr_hallucination.detection.sentence_features import TokenProbabilities, de
 from vsr_hallucination.detection.sentence_score import SentenceModel
 from vsr_hallucination.detection.sentence_spans import mark_sentences
 from vsr_hallucination.detection.spans import Marked, SpanLimits, mark
-from vsr_hallucination.detection.text import pieces_of
+from vsr_hallucination.detection.text import pieces_of, sentences
 from vsr_hallucination.detection.types import Candidate, CheckFailure, Coverage, DetectorIdentity, Reason
+from vsr_hallucination.detection.union import unite
 from vsr_hallucination.detection.windows import Plan, plan
 
 _QUESTION_SHARE = 6  # of the input, where the model's metadata names no limit
@@ -38,6 +39,7 @@ class _Encoded:
     plan: Plan
     words: tuple[Word, ...]
     rows: tuple[Row, ...]
+    sentences: tuple[tuple[int, int], ...]
     question: int
     unreadable: bool
 
@@ -138,7 +140,7 @@ class TokenClassification:
             )
         passages = [passage.text for passage in prepared.index.grounding.passages]
         foreign = not (self._reader.reads(answer, tokens.ids, alive) and self._reader.reads_evidence(passages, alive))
-        return _Encoded(tokens, made, words, tuple(rows), len(question), foreign)
+        return _Encoded(tokens, made, words, tuple(rows), tuple(sentences(answer)), len(question), foreign)
 
     def _words(self, prepared: Prepared, deadline: Deadline) -> tuple[Word, ...]:
         """The answer's words with their novelty; none where neither the model nor its sentence model asks."""
@@ -155,16 +157,21 @@ class TokenClassification:
 
     def _united(self, encoded: _Encoded, outputs: Sequence[Floats]) -> Reading:
         made, tokens = encoded.plan, encoded.tokens
-        # The minimum over windows: supported where any window supports it.
-        unsupported = np.full(len(tokens), np.inf, dtype=np.float32)
+        unsupported = np.full(len(tokens), np.inf, dtype=np.float64)
+        found_by: list[list[Floats]] = [[] for _ in made.pieces]
         for (number, low, high), row, output in zip(made.reads, encoded.rows, outputs, strict=True):
             piece = made.pieces[number]
             found = trusted(output, (len(row.ids), self._labels), self.identity.name)
             at = self._encoder.second_at(encoded.question + high - low)
             owned = slice(at + piece.own_first - piece.first, at + piece.own_last - piece.first)
             chance = 1.0 - found[owned][:, self._supported].sum(axis=1)
-            own = unsupported[piece.own_first : piece.own_last]
-            np.minimum(own, np.clip(chance, 0.0, 1.0), out=own)
+            found_by[number].append(np.clip(chance, 0.0, 1.0))
+        starts = np.array([start for start, _ in encoded.sentences], dtype=np.int64)
+        for piece, windows in zip(made.pieces, found_by, strict=True):
+            if windows:
+                own = np.array(tokens.starts[piece.own_first : piece.own_last], dtype=np.int64)
+                sentence = np.searchsorted(starts, own, side="right")
+                unsupported[piece.own_first : piece.own_last] = unite(np.stack(windows), sentence)
         failure = None
         if made.coverage.answer < 1:
             failure = CheckFailure(
@@ -180,7 +187,7 @@ class TokenClassification:
         seen = TokenProbabilities(
             np.array(tokens.starts[:read], dtype=np.int64),
             np.array(tokens.ends[:read], dtype=np.int64),
-            unsupported[:read].astype(np.float64),
+            unsupported[:read],
         )
         return Reading(seen, encoded.words, made.coverage, failure, encoded.unreadable)
 

@@ -2,8 +2,8 @@
 
 The answer is read whole: longer than its share of the input it is cut into pieces at sentence or line ends, each with
 some context around it; every token is judged in the one piece that owns it. The evidence is one stream (passages apart
-by a newline) under overlapping windows, so that a fact cut by one border is whole in a neighbour. Evidence is united:
-a token's probability of being unsupported is the minimum over the windows read with its piece.
+by a newline) under overlapping windows, so that a fact cut by one border is whole in a neighbour. What the
+windows say of a piece is united by ``union.unite``.
 
 Cost is bounded by ``max_windows`` (windows × pieces). Over it, each piece keeps the windows that hold the lines sharing
 most with it (rare words and numbers first), and ``Coverage.grounding`` says how much was read: the mean over pieces
