@@ -117,12 +117,12 @@ def calibration_error(table: Table, chances: Floats, bins: int = 10) -> float:
 
 
 def choose_threshold(table: Table, logits: Floats, valued: Any) -> float:
-    """The sentence probability that at most 5 % of the clean answers reach (answers the value check flags set apart:
-    they are detected under any threshold)."""
+    """The sentence probability at which at most 5 % of the clean answers are flagged, those that the value check flags
+    under any threshold counted among them."""
     worst = np.array([logits[own].max() if len(own) else -np.inf for own in owners_of(table)])
-    clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS) & ~valued
-    ranked = np.sort(worst[clean])[::-1]
-    at = ranked[int(ALLOWED_FLAGGED * len(ranked))]
+    clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS)
+    ranked = np.sort(np.where(valued, np.inf, worst)[clean])[::-1]
+    at = ranked[max(int(ALLOWED_FLAGGED * len(ranked)), int(valued[clean].sum()))]
     return float(min(0.94, np.ceil(1000 / (1 + np.exp(-at)) + 0.5) / 1000))
 
 
