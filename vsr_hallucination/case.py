@@ -30,8 +30,8 @@ class Case:
 
     __slots__ = (
         "_decided", "_decision", "_later", "_orders", "checking", "config", "decision_name", "finished", "gate",
-        "gate_asked", "head", "intake", "metadata", "pending", "reading", "reading_at", "record", "stage", "strip",
-        "tap", "unseen",
+        "gate_asked", "head", "intake", "left", "metadata", "pending", "reading", "reading_at", "record", "stage",
+        "strip", "tap", "unseen",
     )  # fmt: skip
 
     def __init__(self, config: Config, id: str, metadata: Mapping[str, str] | None) -> None:
@@ -53,6 +53,7 @@ class Case:
         self.unseen = False  # the body passes unseen: the record is closed with the RPC
         self.finished = False  # the final record is saved
         self._orders: list[Order] = []
+        self.left = 0
         self._later: Step | None = None  # what is left to do with the message just answered
         self._decision: Decision | None = None
         self._decided = False
@@ -76,8 +77,9 @@ class Case:
         self.record.close(lifecycle, at)
         self._orders.append(Save(self.record.freeze()))
 
-    def after_the_reply(self, step: Step) -> None:
-        self._later = step
+    def after_the_reply(self, step: Step, size: int) -> None:
+        """``size``: bytes that the step works through."""
+        self._later, self.left = step, size
         self._orders.append(Resume())
 
     def catch_up(self, at: float) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Final
 
 from vsr_hallucination import response
 from vsr_hallucination.case import Case, unforged
@@ -36,6 +37,8 @@ from vsr_hallucination.wire.messages import (
     ResponseTrailers,
 )
 
+CATCH_UP: Final = 64 << 10  # bytes worth reading when nobody waits any more
+
 
 class Exchange:
     """One exchange. ``metadata`` is the RPC's initial metadata: it comes from Envoy's route, never from a client."""
@@ -59,6 +62,21 @@ class Exchange:
     def finished(self) -> bool:
         """The final record is saved; no result is waited for any more."""
         return self._case.finished
+
+    @property
+    def weight(self) -> int:
+        """Bytes that the next steps may work through beside their own: a coded body may unfold to its limit."""
+        case = self._case
+        if case.reading is not None:
+            return len(case.reading.plain)
+        if case.head is not None and case.head.encoding is not None:
+            return case.config.filter.limits.check
+        return case.tap.size if case.tap is not None else 0
+
+    @property
+    def holding(self) -> bool:
+        """The next message is worked through before it is answered."""
+        return self._case.stage is Stage.HOLDING
 
     def receive(self, message: Message, at: float) -> tuple[Order, ...]:
         """A message from Envoy. Raises ``ProtocolError`` where it cannot come now."""
@@ -95,7 +113,7 @@ class Exchange:
     def closed(self, at: float) -> tuple[Order, ...]:
         """The RPC has ended. How it ended says nothing: what counts is what was seen."""
         case = self._case
-        if case.stage is Stage.STREAMING:  # a client may leave at the last chunk, before our reply to it is sent
+        if case.record.streaming or case.left <= CATCH_UP:  # a client may leave before our reply to it is sent
             case.catch_up(at)
         stage, case.stage = case.stage, Stage.CLOSED
         if stage is Stage.START:
@@ -106,6 +124,11 @@ class Exchange:
             seen = case.unseen and stage is Stage.PASSING
             case.save(at, Lifecycle.COMPLETED if seen else Lifecycle.ABORTED)
         return case.take()
+
+    def given_up(self, at: float) -> tuple[Order, ...]:
+        """No result comes any more: what is not closed yet is closed without one."""
+        self._case.save(at, Lifecycle.ABORTED)
+        return self._case.take()
 
     # -- the request -----------------------------------------------------------------------------------------
 
@@ -129,7 +152,7 @@ class Exchange:
     def _request_body(self, message: RequestBody, at: float) -> None:
         self._case.stage = Stage.UPSTREAM
         self._case.reply(Continue(Phase.REQUEST_BODY))
-        self._case.after_the_reply(partial(self._read_request, message.body))
+        self._case.after_the_reply(partial(self._read_request, message.body), len(message.body))
 
     def _read_request(self, body: bytes, _at: float) -> None:
         case = self._case

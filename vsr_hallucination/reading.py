@@ -29,6 +29,9 @@ VALIDATORS = (
 )
 
 
+MAX_ANSWERS = 256  # choices of one response; OpenAI's ``n`` ends at 128
+
+
 class Kind(Enum):
     """How a response has to be taken, from its headers alone."""
 
@@ -124,6 +127,8 @@ def read_body(api: Api | None, body: bytes, encoding: str | None, limit: int) ->
         return Reading(reason=Reason.RESPONSE_UNREADABLE, plain=plain)
     if view.error:
         return Reading(upstream_error=True, plain=plain)
+    if len(view.answers) > MAX_ANSWERS:
+        return Reading(reason=Reason.TOO_LARGE, plain=plain)
     return Reading(view=view, plain=plain)
 
 

@@ -39,7 +39,7 @@ def take_headers(case: Case, message: ResponseHeaders, at: float) -> None:
         end_of_stream=message.end_of_stream,
         limit=case.config.filter.limits.check,
     )
-    if 100 <= head.status < 200:  # an interim response: the real one follows
+    if 100 <= head.status < 200 and head.status != 101:  # an interim response: the real one follows
         case.reply(Continue(Phase.RESPONSE_HEADERS))
         return
     case.head = head
@@ -172,7 +172,7 @@ def _read(case: Case, reading: Reading, at: float) -> None:
 def chunk(case: Case, message: ResponseBody, at: float) -> None:
     case.reply(Continue(Phase.RESPONSE_BODY))
     if case.tap is not None and case.reading is None:
-        case.after_the_reply(partial(_tap_chunk, case, message))
+        case.after_the_reply(partial(_tap_chunk, case, message), len(message.body) + case.tap.size)
 
 
 def _tap_chunk(case: Case, message: ResponseBody, at: float) -> None:
@@ -188,6 +188,11 @@ def _tap_chunk(case: Case, message: ResponseBody, at: float) -> None:
 def stream_trailers(case: Case, message: ResponseTrailers, at: float) -> None:
     case.reply(Continue(Phase.RESPONSE_TRAILERS, unforged(message)))
     if case.reading is None and case.tap is not None:
+        case.after_the_reply(partial(_tap_end, case), case.tap.size)
+
+
+def _tap_end(case: Case, at: float) -> None:
+    if case.tap is not None:
         case.tap.end()
         _stream_ended(case, at)
 
@@ -203,9 +208,11 @@ def _stream_ended(case: Case, at: float) -> None:
     tap = case.tap
     if tap is None:
         return
-    reading = tap.reading()
     if not (tap.failed or tap.judgeable):
+        case.reading = EMPTY  # there will be none
         case.save(at, Lifecycle.ABORTED)
-    elif reading.reason is not None:
+        return
+    reading = tap.reading()
+    if reading.reason is not None:
         case.note("response_unreadable", warning=True, reason=str(reading.reason))
     _read(case, reading, at)

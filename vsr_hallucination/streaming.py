@@ -7,7 +7,7 @@ from typing import Protocol
 from vsr_hallucination.apis.base import Api
 from vsr_hallucination.apis.encoding import DecodeError, Decoder, TooLarge
 from vsr_hallucination.detection.types import Reason
-from vsr_hallucination.reading import UPSTREAM_ERROR, Reading, read_body
+from vsr_hallucination.reading import MAX_ANSWERS, UPSTREAM_ERROR, Reading, read_body
 
 
 class Tap(Protocol):
@@ -20,6 +20,10 @@ class Tap(Protocol):
 
     def cut(self) -> None:
         """No more bytes come; whether they were all is not known."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that are kept to be read at the end."""
 
     @property
     def failed(self) -> bool:
@@ -55,6 +59,10 @@ class WholeTap:
 
     def cut(self) -> None:
         return None
+
+    @property
+    def size(self) -> int:
+        return len(self._body)
 
     @property
     def failed(self) -> bool:
@@ -106,6 +114,10 @@ class StreamTap:
         self.end()  # a stream tells itself whether it was whole
 
     @property
+    def size(self) -> int:
+        return 0  # each chunk is read as it comes
+
+    @property
     def failed(self) -> bool:
         return self._assembler.failed
 
@@ -129,4 +141,7 @@ class StreamTap:
         if self.failed:
             return UPSTREAM_ERROR
         reason = self._unreadable
-        return Reading(reason=reason) if reason is not None else Reading(view=self._assembler.view())
+        if reason is not None:
+            return Reading(reason=reason)
+        view = self._assembler.view()
+        return Reading(view=view) if len(view.answers) <= MAX_ANSWERS else Reading(reason=Reason.TOO_LARGE)

@@ -30,6 +30,12 @@ def test_neighbours_merge_over_space_and_punctuation_and_the_highest_token_count
     assert (span.text, span.confidence) == ("founded, by Karl", pytest.approx(0.95))
 
 
+def test_what_any_window_supports_is_no_span_but_a_doubt_all_the_same() -> None:
+    supported, doubts = np.array([0.1, 0.1]), np.array([0.3, 0.7])
+    found = mark("Karl came.", [0, 5], [4, 9], supported, LIMITS, doubts)
+    assert (found.spans, found.candidates, found.unsupported_score) == ((), (), pytest.approx(0.7))
+
+
 def test_a_supported_word_between_them_keeps_spans_apart() -> None:
     found = marked("Karl saw Anna.", {"Karl": 0.9, "Anna": 0.9})
     assert [s.text for s in found.spans] == ["Karl", "Anna"]

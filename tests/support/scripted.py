@@ -42,6 +42,15 @@ class ScriptedExchange:
         self.seen.append(("checked", results))
         return self.on_checked(results)
 
+    weight = 0
+    holding = False
+
+    def given_up(self, at: float) -> Sequence[Order]:
+        return ()
+
+    def resumed(self, at: float) -> Sequence[Order]:
+        return ()
+
     def closed(self, at: float) -> Sequence[Order]:
         self.seen.append(("closed", at))
         return self.on_closed()

@@ -32,6 +32,7 @@ from vsr_hallucination.apis.originmap import Level
 from vsr_hallucination.detection.types import OffsetRun
 
 MAX_NESTING = 4  # strings of JSON inside strings of JSON
+_MAX_NODES = 100_000  # about half a second; what has more stays as it is, and is evidence all the same
 _KEY_CHARS = 64  # of each key in a path
 _PATH_KEYS = 6
 _MAPPED_ITEMS = 1024  # longer lists of numbers or words map to where they begin
@@ -54,7 +55,7 @@ def looks_like_json(text: str) -> bool:
 
 def flatten(source: str) -> Flattened | None:
     """The readable form of a JSON object, array or encoded string; None where ``source`` is anything else."""
-    if not looks_like_json(source):
+    if not looks_like_json(source) or sum(map(source.count, "[{,")) > _MAX_NODES:
         return None
     level = Level(source)
     node = nodes.parse(source)

@@ -11,6 +11,7 @@ verified); one that does not occur is *lost*: beside spans that are found it may
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ DEFAULT_CONFIDENCE = 0.9  # where the model gives none; a verdict by generation 
 MAX_REPLY_SPANS = 500
 _MAX_OBJECTS = 200  # opening braces tried in a reply
 _MAX_PLACES = 50  # of one span text
+_SPANS_KEY = re.compile(r"""["'](?:hallucinated_)?spans["']\s*:""", re.IGNORECASE)
 _LEAST_CERTAIN = 0.5  # confidence in an empty list
 
 
@@ -97,11 +99,12 @@ def _certainty(given: list[object], *, clean: bool) -> float:
 def _verdict_objects(content: str) -> list[tuple[object, list[Any]]]:
     """Confidence and spans of every JSON object with a span list, at whatever depth."""
     found: list[tuple[object, list[Any]]] = []
-    open_lists = 0
+    open_lists = keys = 0
 
     def seen(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         # Pairs, not a mapping: a key given twice must not hide its first list.
-        nonlocal open_lists
+        nonlocal open_lists, keys
+        keys += sum(key in SPAN_KEYS for key, _ in pairs)
         named = [value for key, value in pairs if key in SPAN_KEYS and value is not None]
         if any(not isinstance(value, list) for value in named):
             open_lists += 1
@@ -117,15 +120,19 @@ def _verdict_objects(content: str) -> list[tuple[object, list[Any]]]:
         at = content.find("{", at)
         if at < 0:
             break
-        before = len(found)
+        before, counted = len(found), keys
         try:
             _, at = decoder.raw_decode(content, at)
         except (ValueError, RecursionError):
             # What it holds is met again, brace by brace.
             del found[before:]
+            keys = counted
             at += 1
     if open_lists:
         raise _unreadable("the endpoint's verdict has spans that are no list")
+    if sum(1 for _ in _SPANS_KEY.finditer(content)) > keys:
+        # A draft that is no JSON, or a key spelt another way: what it named is not known, and not nothing.
+        raise _unreadable("the endpoint's verdict names spans in a place that cannot be read")
     if at >= 0 and content.find("{", at) >= 0:
         raise _unreadable(f"the endpoint's verdict has more than {_MAX_OBJECTS} objects")
     return found

@@ -58,13 +58,18 @@ def mark(
     ends: Sequence[int],
     probabilities: npt.NDArray[np.floating[Any]],
     limits: SpanLimits,
+    doubts: npt.NDArray[np.floating[Any]] | None = None,
 ) -> Marked:
-    """Spans of an answer. ``probabilities[i]`` is that of token i, whose text is ``answer[starts[i]:ends[i]]``."""
+    """Spans of an answer. ``probabilities[i]`` is that of token i, whose text is ``answer[starts[i]:ends[i]]``.
+
+    ``doubts`` (as ``probabilities``, nowhere less): what the score is made of, where windows were united.
+    """
+    doubts = probabilities if doubts is None else doubts
     stretches: list[tuple[int, int, float]] = []
     score = 0.0
-    for start, end, value in zip(starts, ends, probabilities.tolist(), strict=True):
+    for start, end, value, doubt in zip(starts, ends, probabilities.tolist(), doubts.tolist(), strict=True):
         if any(char.isalnum() for char in answer[start:end]):
-            score = max(score, value)
+            score = max(score, doubt)
         if value < limits.min_span_confidence or end <= start:
             continue
         if stretches and _only_joints(answer, stretches[-1][1], start):
@@ -83,8 +88,8 @@ def mark(
         else:
             tidied.append((*span, value))
     # An answer of marks alone ("!!!") has no word to score.
-    if score == 0.0 and len(probabilities):
-        score = float(probabilities.max())
+    if score == 0.0 and len(doubts):
+        score = float(doubts.max())
     return _sift(answer, tidied, score, limits, "model")
 
 

@@ -7,10 +7,12 @@ or, where the directory holds a sentence model (``sentence_score``), by ``senten
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.checker import Found, Prepared, Work
@@ -29,6 +31,7 @@ from vsr_hallucination.detection.types import Candidate, CheckFailure, Coverage,
 from vsr_hallucination.detection.union import unite
 from vsr_hallucination.detection.windows import Plan, plan
 
+_DISGUISED = 3  # letters: a list's ① or a unit's sign is no text
 _QUESTION_SHARE = 6  # of the input, where the model's metadata names no limit
 _ANSWER_SHARE = 3
 
@@ -42,6 +45,8 @@ class _Encoded:
     sentences: tuple[tuple[int, int], ...]
     question: int
     unreadable: bool
+    disguised: int  # code points of ``length``
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Reading:
     """What the model saw in one answer, windows united; only tokens up to the first unread one."""
 
     tokens: TokenProbabilities
+    doubts: npt.NDArray[np.float64]  # (tokens,) as ``tokens.values``, but by ``union.unite``: never below it
     words: tuple[Word, ...]
     coverage: Coverage
     failure: CheckFailure | None
@@ -140,7 +146,9 @@ class TokenClassification:
             )
         passages = [passage.text for passage in prepared.index.grounding.passages]
         foreign = not (self._reader.reads(answer, tokens.ids, alive) and self._reader.reads_evidence(passages, alive))
-        return _Encoded(tokens, made, words, tuple(rows), tuple(sentences(answer)), len(question), foreign)
+        disguised = disguised_letters(answer, tokens, encoder.unknown_id)
+        found = tuple(sentences(answer))
+        return _Encoded(tokens, made, words, tuple(rows), found, len(question), foreign, disguised, len(answer))
 
     def _words(self, prepared: Prepared, deadline: Deadline) -> tuple[Word, ...]:
         """The answer's words with their novelty; none where neither the model nor its sentence model asks."""
@@ -158,6 +166,7 @@ class TokenClassification:
     def _united(self, encoded: _Encoded, outputs: Sequence[Floats]) -> Reading:
         made, tokens = encoded.plan, encoded.tokens
         unsupported = np.full(len(tokens), np.inf, dtype=np.float64)
+        doubts = np.full(len(tokens), np.inf, dtype=np.float64)
         found_by: list[list[Floats]] = [[] for _ in made.pieces]
         for (number, low, high), row, output in zip(made.reads, encoded.rows, outputs, strict=True):
             piece = made.pieces[number]
@@ -171,12 +180,20 @@ class TokenClassification:
             if windows:
                 own = np.array(tokens.starts[piece.own_first : piece.own_last], dtype=np.int64)
                 sentence = np.searchsorted(starts, own, side="right")
-                unsupported[piece.own_first : piece.own_last] = unite(np.stack(windows), sentence)
+                together = np.stack(windows).astype(np.float64)
+                doubts[piece.own_first : piece.own_last] = unite(together, sentence)
+                # A token is supported if any window supports it. A sentence model has learnt to read the doubts.
+                least = together.min(axis=0) if self._sentence is None else doubts[piece.own_first : piece.own_last]
+                unsupported[piece.own_first : piece.own_last] = least
+        coverage = made.coverage
+        if encoded.disguised:
+            readable = 1 - encoded.disguised / max(1, encoded.length)
+            coverage = Coverage(min(coverage.answer, readable), coverage.grounding)
         failure = None
-        if made.coverage.answer < 1:
+        if coverage.answer < 1:
             failure = CheckFailure(
                 Reason.ANSWER_NOT_READ,
-                f"{made.coverage.answer:.0%} of the answer could be read (max_windows, or text the tokenizer drops)",
+                f"{coverage.answer:.0%} of the answer could be read (max_windows, or text the tokenizer drops)",
             )
         elif encoded.unreadable:
             who = self.identity.name
@@ -189,7 +206,7 @@ class TokenClassification:
             np.array(tokens.ends[:read], dtype=np.int64),
             unsupported[:read],
         )
-        return Reading(seen, encoded.words, made.coverage, failure, encoded.unreadable)
+        return Reading(seen, doubts[:read], encoded.words, coverage, failure, encoded.unreadable)
 
     def _found(self, prepared: Prepared, reading: Reading, deadline: Deadline) -> Found:
         marked = self._marked(prepared, reading, deadline)
@@ -200,11 +217,25 @@ class TokenClassification:
     def _marked(self, prepared: Prepared, reading: Reading, deadline: Deadline) -> Marked:
         seen, answer = reading.tokens, prepared.answer
         if self._sentence is None:
-            return mark(answer, seen.starts.tolist(), seen.ends.tolist(), seen.values, self.limits)
+            return mark(answer, seen.starts.tolist(), seen.ends.tolist(), seen.values, self.limits, reading.doubts)
         flagged = [(value.start, value.end) for value in prepared.values.flagged]
         described = describe(answer, prepared.question, prepared.index, reading.words, seen, flagged, deadline.check)
         scores, rule = self._sentence.score(described), self._sentence.rule
         return mark_sentences(answer, described, scores, seen, reading.words, flagged, rule, self.limits)
+
+
+def disguised_letters(answer: str, tokens: Tokens, unknown: int | None) -> int:
+    """Code points of words that say something to a reader and nothing to the model: circled, squared or mathematical
+    letters its tokenizer has no token for (three letters or more; UAX #15, NFKC, tells what they stand for)."""
+    found = 0
+    for id, start, end in zip(tokens.ids, tokens.starts, tokens.ends, strict=True):
+        if id != unknown:
+            continue
+        text = answer[start:end]
+        plain = unicodedata.normalize("NFKC", text)
+        if plain != text and sum(map(str.isalpha, plain)) >= _DISGUISED:
+            found += end - start
+    return found
 
 
 def _demoted(marked: Marked) -> Marked:

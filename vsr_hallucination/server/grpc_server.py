@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import time
 from pathlib import Path
 
@@ -79,6 +80,10 @@ class GrpcServer:
         await self._service.drain(0)
 
     def _bind(self, address: str, credentials: grpc.ServerCredentials | None) -> str:
+        if address.startswith("unix:") and _serves(address):
+            raise ListenError(
+                f"filter.server.listen: another process serves on {address}; stop it, or choose another address"
+            )
         try:
             if credentials is None:
                 port = self._server.add_insecure_port(address)
@@ -99,6 +104,19 @@ class GrpcServer:
                 "Stop what uses it, or choose another address"
             )
         return f"{address.rpartition(':')[0]}:{port}"
+
+
+def _serves(address: str) -> bool:
+    """Whether somebody accepts on this UNIX socket: gRPC would put its own in the place of it, without a word."""
+    path = address.removeprefix("unix:")
+    path = "/" + path.lstrip("/") if path.startswith("//") else path
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(path)
+        except OSError:
+            return False
+    return True
 
 
 def _options(limits: Limits) -> tuple[tuple[str, int], ...]:

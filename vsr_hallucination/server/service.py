@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
 # Above this, reading, parsing or rewriting a body would hold the event loop (and every SSE stream) for too long.
 LARGE = 4 << 10
-HUGE = 1 << 20
+HUGE = 256 << 10
 # A check that nobody waits for begins when its stream has closed, or after this long: the last bytes come first.
 SETTLE = 0.5
 
@@ -45,6 +45,12 @@ class Machine(Protocol):
     @property
     def finished(self) -> bool: ...
 
+    @property
+    def weight(self) -> int: ...
+
+    @property
+    def holding(self) -> bool: ...
+
     def receive(self, message: Message, at: float) -> Sequence[Order]: ...
 
     def resumed(self, at: float) -> Sequence[Order]: ...
@@ -54,6 +60,8 @@ class Machine(Protocol):
     def checked(self, results: tuple[CheckResult, ...], at: float) -> Sequence[Order]: ...
 
     def closed(self, at: float) -> Sequence[Order]: ...
+
+    def given_up(self, at: float) -> Sequence[Order]: ...
 
 
 class NewExchange(Protocol):
@@ -194,9 +202,10 @@ class _Stream:
                 if not isinstance(data, bytes):  # grpc.aio.EOF
                     break
                 self._bytes += len(data)
-                thread = self._service.thread_for(len(data))
-                if thread is not None:
-                    # In a task of its own: should the RPC be cancelled, the thread still has the exchange.
+                weight = max(len(data), self._exchange.weight)
+                thread = self._service.thread_for(weight if self._exchange.holding else len(data))
+                if weight > LARGE:
+                    # In a task of its own: should the RPC be cancelled, a thread may still have the exchange.
                     await asyncio.shield(self._spawn(self._feed(self._read, data, thread)))
                 else:
                     await self._feed(self._read, data)
@@ -207,7 +216,7 @@ class _Stream:
             self._open = False
             self._reader = None
             self._ended.set()
-            if self._lock.locked():
+            if self._tasks or self._lock.locked():  # a task may have a message yet to bring
                 self._spawn(self._end_later())
             else:
                 self._end()
@@ -234,7 +243,7 @@ class _Stream:
             return
         for position, order in enumerate(orders):
             if isinstance(order, Resume):
-                await self._step(self._resumed, None, thread)
+                await self._step(self._resumed, None, thread or self._service.thread_for(self._exchange.weight))
             elif not isinstance(order, Send):
                 self._start(order)
             elif self._open:
@@ -296,7 +305,7 @@ class _Stream:
             if not self._service.ending:
                 raise
             result = work.gate_failure(Reason.TIMEOUT, "shutting down")
-        await self._feed(self._exchange.gated, result, self._service.thread_for(self._bytes))
+        await self._feed(self._exchange.gated, result, self._heavy())
 
     async def _check(self, order: Check) -> None:
         try:
@@ -307,7 +316,10 @@ class _Stream:
             if order.held or not self._service.ending:
                 raise
             results = work.check_failures(self._lease.runtime, order, Reason.TIMEOUT, "shutting down")
-        await self._feed(self._exchange.checked, results, self._service.thread_for(self._bytes))
+        await self._feed(self._exchange.checked, results, self._heavy())
+
+    def _heavy(self) -> ThreadPoolExecutor | None:
+        return self._service.thread_for(max(self._bytes, self._exchange.weight))
 
     async def _settled(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -337,14 +349,21 @@ class _Stream:
             reader.cancel()
 
     async def _end_later(self) -> None:
-        async with self._lock:
-            self._end()
+        try:
+            async with self._lock:
+                self._end()
+        except asyncio.CancelledError:
+            self._end()  # a thread has the exchange still, but the process ends: better a record closed early than none
+            raise
 
     def _end(self) -> None:
         """The RPC has ended: tells the exchange once, and leaves running only what it still waits for."""
         try:
             for order in self._exchange.closed(time.time()):
                 self._start(order)
+            if self._broken:
+                for order in self._exchange.given_up(time.time()):
+                    self._start(order)
             over = self._broken or self._exchange.finished
         except Exception as problem:
             over = True
