@@ -22,7 +22,7 @@ def commands(folder: str) -> set[str]:
 
 def test_make_help_tells_every_target() -> None:
     targets = set(re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[1].split())
-    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=30).stdout
+    shown = subprocess.run(["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, timeout=30).stdout
     assert {line.split()[1] for line in shown.splitlines()} == targets
 
 
