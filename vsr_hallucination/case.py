@@ -12,7 +12,8 @@ from vsr_hallucination.audit import Draft
 from vsr_hallucination.config.schema import Config, Decision, DecisionSource, FactCheckMode, HallucinationRule
 from vsr_hallucination.detection.types import GateResult
 from vsr_hallucination.intake import Intake, nothing
-from vsr_hallucination.judging import decision_by_name, decision_by_rules, decision_without_gate, rules_of
+from vsr_hallucination.judging import decision_by_name, decision_by_rules, decision_without_gate, rules_of, settled
+from vsr_hallucination.observation import Observation
 from vsr_hallucination.orders import Classify, Note, Order, Resume, Save, Send
 from vsr_hallucination.reading import Head, Reading
 from vsr_hallucination.release import Label
@@ -29,9 +30,9 @@ class Case:
     """One mutable object, like the ``Draft`` in it: most exchanges carry no rule, and microseconds count."""
 
     __slots__ = (
-        "_decided", "_decision", "_later", "_orders", "checking", "config", "decision_name", "finished", "gate",
-        "gate_asked", "head", "intake", "left", "metadata", "pending", "reading", "reading_at", "record", "stage",
-        "strip", "tap", "unseen",
+        "_decided", "_decision", "_later", "_orders", "checking", "config", "decision_name", "exempt", "finished",
+        "gate", "gate_asked", "head", "intake", "left", "metadata", "pending", "reading", "reading_at", "record",
+        "stage", "strip", "tap", "unseen",
     )  # fmt: skip
 
     def __init__(self, config: Config, id: str, metadata: Mapping[str, str] | None) -> None:
@@ -42,6 +43,9 @@ class Case:
         self.intake: Intake = nothing(config)
         self.gate: GateResult | None = None
         self.gate_asked = False
+        # What is known before a byte of the answer came, where nothing in it can change that: row 4 for all rules.
+        # Such an answer is not held: it passes, and is read beside its way only to tell whether it was one (row 1).
+        self.exempt: tuple[Observation, ...] | None = None
         self.decision_name: str | None = None  # as a route or an upstream router names it
         self.head: Head | None = None
         self.strip: tuple[str, ...] = ()  # upstream's ``x-vsr-*``, which do not go on
@@ -108,6 +112,12 @@ class Case:
             self.gate = GateResult(True, None)
         else:
             self._orders.append(Classify(self.intake.recipe.name, request.prompt, held=self.tap is None))
+
+    def hear_gate(self, result: GateResult) -> None:
+        """The classifier's word. What follows from it is found out now: upstream still works, and nobody waits."""
+        self.gate = result
+        if result.failure is None and not result.needs_fact_check and self.reading is None:
+            self.exempt = settled(self.rules(), self.intake, result, None)
 
     def rules(self) -> tuple[HallucinationRule, ...]:
         return rules_of(self.intake.recipe, self.decide(), streaming=self.record.streaming)

@@ -96,7 +96,7 @@ class Exchange:
         """The classifier's result."""
         case = self._case
         if case.gate is None and not case.finished:
-            case.gate = result
+            case.hear_gate(result)
             if result.failure is not None:
                 case.note("fact_check_failed", warning=True, reason=str(result.failure.reason))
             judge_when_ready(case, at)

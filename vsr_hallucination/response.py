@@ -60,7 +60,7 @@ def take_headers(case: Case, message: ResponseHeaders, at: float) -> None:
         case.save(at, Lifecycle.COMPLETED)
     elif head.kind is Kind.STREAM:
         _begin_stream(case, head)
-    elif head.kind is Kind.BODY and intake.readable and (exempt := _exempt(case)) is not None:
+    elif head.kind is Kind.BODY and intake.readable and (exempt := case.exempt) is not None:
         case.tap = WholeTap(intake.api, head.encoding, case.config.filter.limits.check)
         _pass_headers(case, None, label=case.label(), found=exempt)
         case.stage = Stage.STREAMING
@@ -91,17 +91,6 @@ def _begin_stream(case: Case, head: Head) -> None:
         refused = settled(rules, intake, None, None) or ()
         case.record.judge(refused, [None] * len(refused), None)
     _pass_headers(case, mode, label=case.label(), streaming=True)
-
-
-def _exempt(case: Case) -> tuple[Observation, ...] | None:
-    """What is known before a byte of the answer came, where nothing in it can change that: row 4 for all rules.
-
-    Such an answer is not held: it passes, and is read beside its way only to tell whether it was one (row 1).
-    """
-    gate = case.gate
-    if gate is None or gate.failure is not None or gate.needs_fact_check:
-        return None
-    return settled(case.rules(), case.intake, gate, None)
 
 
 def _follow_upstream(case: Case, headers: HeaderMap) -> None:
