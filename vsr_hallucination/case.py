@@ -6,6 +6,7 @@ Its request half (``exchange``), its response half (``response``) and its judgin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from vsr_hallucination.audit import Draft
@@ -13,10 +14,9 @@ from vsr_hallucination.config.schema import Config, Decision, DecisionSource, Fa
 from vsr_hallucination.detection.types import GateResult
 from vsr_hallucination.intake import Intake, nothing
 from vsr_hallucination.judging import decision_by_name, decision_by_rules, decision_without_gate, rules_of, settled
-from vsr_hallucination.observation import Observation
 from vsr_hallucination.orders import Classify, Note, Order, Resume, Save, Send
 from vsr_hallucination.reading import Head, Reading
-from vsr_hallucination.release import Label
+from vsr_hallucination.release import Facts, Label
 from vsr_hallucination.replay.record import Lifecycle
 from vsr_hallucination.stages import Stage
 from vsr_hallucination.streaming import Tap
@@ -24,6 +24,14 @@ from vsr_hallucination.wire.messages import HeaderMap, Mutation, Phase, Reply, R
 
 Step = Callable[[float], None]
 _NO_METADATA: Final[Mapping[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Exempt:
+    """What the client and the access log are told of an answer that nothing has to be checked of."""
+
+    headers: tuple[tuple[str, str], ...]
+    facts: Facts
 
 
 class Case:
@@ -45,7 +53,7 @@ class Case:
         self.gate_asked = False
         # What is known before a byte of the answer came, where nothing in it can change that: row 4 for all rules.
         # Such an answer is not held: it passes, and is read beside its way only to tell whether it was one (row 1).
-        self.exempt: tuple[Observation, ...] | None = None
+        self.exempt: Exempt | None = None
         self.decision_name: str | None = None  # as a route or an upstream router names it
         self.head: Head | None = None
         self.strip: tuple[str, ...] = ()  # upstream's ``x-vsr-*``, which do not go on
@@ -117,7 +125,10 @@ class Case:
         """The classifier's word. What follows from it is found out now: upstream still works, and nobody waits."""
         self.gate = result
         if result.failure is None and not result.needs_fact_check and self.reading is None:
-            self.exempt = settled(self.rules(), self.intake, result, None)
+            found = settled(self.rules(), self.intake, result, None)
+            if found is not None:
+                label = self.label()
+                self.exempt = Exempt(label.headers(), label.facts(found))
 
     def rules(self) -> tuple[HallucinationRule, ...]:
         return rules_of(self.intake.recipe, self.decide(), streaming=self.record.streaming)

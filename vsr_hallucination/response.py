@@ -12,7 +12,6 @@ from vsr_hallucination.detection.types import Reason
 from vsr_hallucination.enforcement import DECISION_HEADER, RECIPE_HEADER
 from vsr_hallucination.intake import named_recipe
 from vsr_hallucination.judging import settled
-from vsr_hallucination.observation import Observation
 from vsr_hallucination.reading import EMPTY, Head, Kind, Reading, read_body, read_head
 from vsr_hallucination.release import Label
 from vsr_hallucination.replay.record import Lifecycle
@@ -62,8 +61,9 @@ def take_headers(case: Case, message: ResponseHeaders, at: float) -> None:
         _begin_stream(case, head)
     elif head.kind is Kind.BODY and intake.readable and (exempt := case.exempt) is not None:
         case.tap = WholeTap(intake.api, head.encoding, case.config.filter.limits.check)
-        _pass_headers(case, None, label=case.label(), found=exempt)
         case.stage = Stage.STREAMING
+        mutation = Mutation(exempt.headers, case.strip)
+        case.reply(Continue(Phase.RESPONSE_HEADERS, mutation, metadata=exempt.facts))
     elif head.kind is Kind.BODY and intake.readable:
         case.stage = Stage.HOLDING
         case.reply(Continue(Phase.RESPONSE_HEADERS, Mutation(remove=case.strip)))
@@ -109,12 +109,11 @@ def _pass_headers(
     mode: ModeOverride | None,
     *,
     label: Label | None,
-    found: tuple[Observation, ...] = (),
     streaming: bool = False,
 ) -> None:
     """Answer the response headers for good; ``label`` None says nothing (not a 2xx)."""
     fields = label.headers() if label is not None else ()
-    facts = label.facts(found, streaming=streaming) if label is not None else None
+    facts = label.facts((), streaming=streaming) if label is not None else None
     case.stage = Stage.STREAMING if mode is ModeOverride.RESPONSE_STREAMED else Stage.PASSING
     case.reply(Continue(Phase.RESPONSE_HEADERS, Mutation(fields, case.strip), mode=mode, metadata=facts))
 
