@@ -41,8 +41,8 @@ log = logging.getLogger(__name__)
 
 # How long a text thread may keep the interpreter from the event loop (Python's default is 5 ms, for each thread).
 SWITCH_EVERY = 0.0002
-# Exchanges leave no cycles behind: looking for some after every 700 objects (Python's default) is time lost.
-COLLECT_EVERY = (20_000, 20, 20)
+# Exchanges leave no cycles behind, so the oldest are seldom looked through; but a look must not hold the loop for long.
+COLLECT_EVERY = (2_000, 10, 100)
 FLUSH_WITHIN = 10.0  # seconds for the replay store to take what waits, at the end
 
 
