@@ -65,8 +65,8 @@ class Case:
         self.unseen = False  # the body passes unseen: the record is closed with the RPC
         self.finished = False  # the final record is saved
         self._orders: list[Order] = []
-        self.left = 0
         self._later: Step | None = None  # what is left to do with the message just answered
+        self.left = 0  # bytes of it
         self._decision: Decision | None = None
         self._decided = False
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import yaml
 
+from vsr_hallucination.config.addresses import is_loopback
 from vsr_hallucination.config.schema import Config
 from vsr_hallucination.envoy_config import (
     HEADER,
@@ -64,6 +65,17 @@ def envoy_filter(config: Config, names: IstioNames | None = None) -> Node:
         "metadata": {"name": "vsr-hallucination", "namespace": names.namespace},
         "spec": {"workloadSelector": {"labels": {"istio": names.gateway}}, "configPatches": patches},
     }
+
+
+def unreachable(config: Config) -> str | None:
+    """Why the gateway may not find the filter, and what to do; None where nothing speaks against it."""
+    addresses = config.filter.envoy.filter_addresses or config.filter.server.listen
+    if not any(is_loopback(address) for address in addresses):
+        return None
+    return (
+        "filter.envoy.filter_addresses: the gateway's pod would look for the filter in itself; where it runs in a pod "
+        "of its own, name its Service, for example [vsr-hallucination.llm.svc.cluster.local:50051]"
+    )
 
 
 def envoy_filter_yaml(config: Config, names: IstioNames | None = None) -> str:

@@ -16,6 +16,7 @@ from cloudcoil.models.istio.networking import v1alpha3 as istio_v1alpha3
 
 from support.deployment import documents, filter_named, manager_of, routes_named, through_gateway, through_istio
 from support.envoy import validate
+from vsr_hallucination.cli import main
 from vsr_hallucination.config.loading import loads
 from vsr_hallucination.config.schema import (
     Config,
@@ -156,6 +157,18 @@ def test_one_path_has_one_spelling_behind_istio() -> None:
     for field in ("normalize_path", "merge_slashes", "path_with_escaped_slashes_action"):
         plain = manager_of(bootstrap(VARIANTS["default"]))
         assert manager_of(made("istio", VARIANTS["default"])[0])[field] == plain[field]
+
+
+@pytest.mark.parametrize("told", [False, True], ids=["own address", "a Service"])
+def test_istio_is_warned_of_a_filter_in_its_own_pod(
+    told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    addresses = "filter: {envoy: {filter_addresses: [vsr.llm.svc.cluster.local:50051]}}\n" if told else ""
+    (tmp_path / "config.yaml").write_text(f"version: v0.3\n{addresses}")
+    assert main(["envoy-config", "--config", str(tmp_path / "config.yaml"), "--for", "istio"]) == 0
+    shown = capsys.readouterr()
+    assert ("the gateway's pod would look for the filter in itself" in shown.err) is not told
+    assert "EnvoyFilter" in shown.out
 
 
 def test_the_committed_manifests_are_current() -> None:

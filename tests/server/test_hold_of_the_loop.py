@@ -7,64 +7,22 @@ import gzip
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from support.driving import EVIDENCE, NEEDS_GROUNDING, WRONG, chat_request, chat_response, delta, find_479, policy, sse
-from support.ext_proc import Client, header_map, request_body, request_headers, response_body, response_headers
-from support.scripted import Collected, ModelOf, RuntimeOf
+from support.driving import EVIDENCE, WRONG, chat_request, chat_response, delta, sse
+from support.ext_proc import header_map, request_body, request_headers, response_body
+from support.rig import ASKED, EVENTS, JSON, rig
 from vsr_hallucination import reading, streaming
 from vsr_hallucination.apis.encoding import Decoder
-from vsr_hallucination.config.schema import ServerSettings
-from vsr_hallucination.detection.types import CheckRequest, CheckResult, GateResult
-from vsr_hallucination.exchange import Exchange
-from vsr_hallucination.server.grpc_server import GrpcServer
-from vsr_hallucination.server.runtime import RuntimeSlot
-from vsr_hallucination.server.service import Service
+from vsr_hallucination.detection.types import GateResult
 from vsr_hallucination.wire import ext_proc_pb2 as pb
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-ASKED = [(":method", "POST"), (":path", "/v1/chat/completions"), ("content-type", "application/json")]
-JSON = [(":status", "200"), ("content-type", "application/json")]
 GZIP = [*JSON, ("content-encoding", "gzip")]
 SMALL = 64 << 10  # bytes that may be read on the loop, generously
-
-
-class Rig:
-    def __init__(self, address: str, service: Service, out: Collected) -> None:
-        self.client, self.service, self.out = Client(address), service, out
-
-    async def asked(self, headers: list[tuple[str, str]], body: bytes | None = None) -> Any:
-        """A stream up to and with the response headers."""
-        stream = self.client.open()
-        await stream.ask(request_headers(ASKED))
-        await stream.ask(request_body(body or chat_request()))
-        await asyncio.sleep(0.05)  # the gate has spoken
-        await stream.ask(response_headers(headers))
-        return stream
-
-
-@asynccontextmanager
-async def rig(gate: GateResult = NEEDS_GROUNDING) -> AsyncIterator[Rig]:
-    async def classify(prompt: str) -> GateResult:
-        return gate
-
-    async def check(request: CheckRequest) -> CheckResult:
-        return find_479(request)
-
-    config, out = policy(), Collected()
-    slot = RuntimeSlot(RuntimeOf(config, ModelOf(classify=classify), ModelOf(check=check)))
-    service = Service(slot, Exchange, out, out.note)
-    settings = ServerSettings(listen=("127.0.0.1:0",), drain_wait=0.0, drain_timeout=1.0)
-    server = GrpcServer(settings, config.filter.limits, service)
-    (address,) = await server.start()
-    try:
-        yield Rig(address, service, out)
-    finally:
-        await server.stop()
 
 
 @pytest.fixture
@@ -109,7 +67,7 @@ async def test_a_small_compressed_chunk_is_read_off_the_loop(on_loop: list[int])
     packed = gzip.compress(sse({"choices": []}) * 70_000 + sse(delta(WRONG), delta(finish="stop"), "[DONE]"), 9)[:4000]
     async with rig() as r:
         stream = await r.asked(
-            [(":status", "200"), ("content-type", "text/event-stream"), ("content-encoding", "gzip")]
+            [*EVENTS, ("content-encoding", "gzip")]
         )
         assert await stream.ask(response_body(packed, end=False)) is not None
         await asyncio.sleep(0.3)

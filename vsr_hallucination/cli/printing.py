@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 
 from vsr_hallucination.cli.failure import Failure
-from vsr_hallucination.config.addresses import is_loopback
 from vsr_hallucination.config.schema import Config
 from vsr_hallucination.envoy_config import bootstrap_yaml
 from vsr_hallucination.envoy_gateway import GatewayNames, policies_yaml
@@ -29,13 +27,5 @@ def envoy_config_text(config: Config, target: str, names: Mapping[str, str]) -> 
     if target == "gateway":
         return policies_yaml(config, GatewayNames(**names))
     if target == "istio":
-        addresses = config.filter.envoy.filter_addresses or config.filter.server.listen
-        if any(is_loopback(address) for address in addresses):
-            print(
-                "warning: filter.envoy.filter_addresses: the gateway's pod would look for the filter in itself; where "
-                "it runs in a pod of its own, name its Service, for example "
-                "[vsr-hallucination.llm.svc.cluster.local:50051]",
-                file=sys.stderr,
-            )
         return envoy_filter_yaml(config, IstioNames(**names))
     return bootstrap_yaml(config)
