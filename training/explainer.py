@@ -11,12 +11,16 @@ from typing import Any
 import torch
 
 from training.base import MODELS, RUNS, base_directory
+from training.detector import ROWS, SEED, kept
+from training.detector_data import load as load_rows
 from training.loop import Recipe, load_checkpoint
-from training.nli_data import ENTAILMENT, LABELS, epochs_of, load
+from training.nli_data import ENTAILMENT, LABELS, RELATIONS, epochs_of, load
+from training.relations import relation_pairs, turned_rows
 from training.rows import held_out
 from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
-TRAIN_LENGTH = 128
+PAIRS = "relations.pkl"
+TRAIN_LENGTH = 192
 MAX_LENGTH = 256
 # A span is dropped on entailment alone, so entailment must rarely be wrong.
 WRONG_ENTAILMENT = 0.05
@@ -28,34 +32,46 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="directory of the base model")
     parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--steps", type=int, help="stop the schedule after so many steps")
+    parser.add_argument("--rate", type=float, default=2e-4, help="highest learning rate")
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
+    parser.add_argument("--rows", default="detector", help="the detector's run whose rows the relations are made of")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
-    kept = [p for p in pairs if held_out(p.first, 0.08)]
-    epochs = epochs_of([p for p in pairs if not held_out(p.first, 0.08)], options.epochs, random.Random(31))
+    spared = [p for p in pairs if held_out(p.first, 0.08)]
+    run = RUNS / options.run
+    related = [] if options.finish else kept(run / PAIRS, lambda: relations(options.data, options.rows))
+    trained = [p for p in pairs if not held_out(p.first, 0.08)] + related
+    epochs = epochs_of(trained, options.epochs, random.Random(31))
     print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
-    tuning = [p for p in kept if held_out(p.first, 0.5, "half")]
-    test = [p for p in kept if not held_out(p.first, 0.5, "half")]
+    tuning = [p for p in spared if held_out(p.first, 0.5, "half")]
+    test = [p for p in spared if not held_out(p.first, 0.5, "half")]
     if options.finish:
         torch.set_num_threads(2)
         model = build_model(base, LABELS)
-        print("checkpoint of step", load_checkpoint(model, RUNS / options.run))
+        print("checkpoint of step", load_checkpoint(model, run))
     else:
         recipe = Recipe(
             "explainer",
-            learning_rate=2e-4,
+            learning_rate=options.rate,
             max_steps=options.steps,
             batch_tokens=2048,
             checkpoint_every=100,
             smoothing=0.05,
             average_from=0.75,
         )
-        model = fit(base, LABELS, epochs, recipe, TRAIN_LENGTH, RUNS / options.run, options.start)
+        model = fit(base, LABELS, epochs, recipe, TRAIN_LENGTH, run, options.start)
     report(model, base, tuning, test, options.out)
+
+
+def relations(data: Path, rows: str) -> list[Pair]:
+    """Pairs of ``training.relations`` over the rows of a detector's run and more of the kinds that turn a relation."""
+    known = kept(RUNS / rows / ROWS, lambda: load_rows(data, random.Random(SEED)))
+    rng = random.Random(41)
+    return relation_pairs([*known, *turned_rows(data, rng, 1)], rng, RELATIONS)
 
 
 def entailment_threshold(probabilities: torch.Tensor, labels: torch.Tensor) -> float:

@@ -183,6 +183,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
+    parser.add_argument("--second", type=Path, default=MODELS / "explainer", help="directory of the exported explainer")
     parser.add_argument("--run", default="detector", help="the detector's run: its rows, and what it was trained on")
     parser.add_argument("--limit", type=int, default=3000, help="rows to read (about 2 model inputs each)")
     parser.add_argument("--threads", type=int, default=2)
@@ -194,7 +195,7 @@ def main() -> None:
     trained = trained_before(run)
     rows = kept(cache / "judged.pkl", lambda: judged_rows(options.data, known, trained))[: options.limit]
     many = kept(cache / "words.pkl", lambda: _counted(word_rows(known)))
-    seen = read_all([judged.row for judged in rows], options.model, cache, options.threads)
+    seen = read_all([judged.row for judged in rows], options.model, options.second, cache, options.threads)
     table, counted = table_of(rows, seen), table_of(*many)
     print(f"rows {len(rows)}, sentences {len(table.matrix)}; counted {len(many[0])}, sentences {len(counted.matrix)}")
     owners = owners_of(table)
@@ -241,6 +242,7 @@ def main() -> None:
         metadata = json.loads(target.read_text(encoding="utf-8"))
         metadata["thresholds"] = {"threshold": threshold, "min_span_confidence": least}
         metadata["sentence"] = block
+        metadata["second_reading"] = "embedded"
         target.write_text(json.dumps(metadata, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         print("written", target)
 

@@ -23,7 +23,8 @@ ANSWERS = ("passages", "expertqa", "model answers", "records", "tables", "refusa
 PRIOR = 0.2
 # What the second line reads itself: the model, and what kind of sentence it is (a refusal in new words claims nothing,
 # whatever the tokens say).
-MODEL = ("logit_max", "logit_mean", "refusal", "courtesy")
+NEAR = tuple(name for name in FEATURES if name.startswith("near_"))
+MODEL = ("logit_max", "logit_mean", "refusal", "courtesy", *NEAR)
 WORDS = tuple(name for name in FEATURES if "logit" not in name and "prob" not in name and name not in MODEL)
 _MODEL_AT = [FEATURES.index(name) for name in MODEL]
 _WORDS_AT = [FEATURES.index(name) for name in WORDS]

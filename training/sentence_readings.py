@@ -21,10 +21,11 @@ from vsr_hallucination.detection.checker import Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.encoding import EvidenceWords, Word
 from vsr_hallucination.detection.evidence_values import ValueSet
-from vsr_hallucination.detection.labels import supported_ids
+from vsr_hallucination.detection.labels import nli_ids, supported_ids
 from vsr_hallucination.detection.loading import load
 from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.sentence_features import Described, TokenProbabilities, describe
+from vsr_hallucination.detection.second_reading import SecondReading
+from vsr_hallucination.detection.sentence_features import Described, Floats, TokenProbabilities, describe
 from vsr_hallucination.detection.spans import SpanLimits
 from vsr_hallucination.detection.token_classification import TokenClassification
 from vsr_hallucination.detection.types import DetectorIdentity, Grounding, Passage
@@ -52,8 +53,9 @@ def prepared_of(row: DetectorRow) -> Prepared:
     return Prepared(row.answer, row.question, index, values)
 
 
-def read_all(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int = 1) -> list[Seen]:
-    """Readings and features of all rows, in order; new readings are added to ``cache``."""
+def read_all(rows: Sequence[DetectorRow], model: Path, second: Path, cache: Path, threads: int = 1) -> list[Seen]:
+    """Readings (by ``model``, and by the explainer ``second``) and features of all rows, in order; new readings are
+    added to ``cache``."""
     torch.set_num_threads(threads)
     loaded = load(str(model), "detector")
     path = cache / f"readings-{loaded.sha256[:12]}-{loaded.metadata.temperature}.pkl"
@@ -98,15 +100,57 @@ def read_all(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int
     if missing:
         asyncio.run(fill(missing))
         _save(path, known)
-    return [seen_of(row, known[key_of(row)]) for row in tqdm(rows, desc="features", mininterval=10)]
+    near = read_near(rows, second, cache, threads)
+    return [
+        seen_of(row, known[key_of(row)], said)
+        for row, said in zip(tqdm(rows, desc="features", mininterval=10), near, strict=True)
+    ]
 
 
-def seen_of(row: DetectorRow, tokens: TokenProbabilities) -> Seen:
+def read_near(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int = 1) -> list[Floats]:
+    """What the second reading says of every sentence of all rows, (sentences, 3) each; new ones go to ``cache``."""
+    torch.set_num_threads(threads)
+    loaded = load(str(model), "explainer")
+    path = cache / f"near-{loaded.sha256[:12]}.pkl"
+    known: dict[str, Floats] = pickle.loads(path.read_bytes()) if path.is_file() else {}
+    missing = [row for row in rows if key_of(row) not in known]
+    if missing:
+        batcher = Batcher(
+            loaded.run,
+            name="second_reading",
+            queue_limit=10_000,
+            batch_tokens=8192,
+            threads=1,
+            at_start=lambda: torch.set_num_threads(threads),
+        )
+        labels = loaded.metadata.labels
+        second = SecondReading(loaded.encoder, batcher, nli_ids(labels), len(labels))
+        deadline = Deadline.after(_DEADLINE)
+
+        async def fill() -> None:
+            progress = tqdm(total=len(missing), desc="second reading", mininterval=10)
+            for start in range(0, len(missing), _TOGETHER):
+                part = missing[start : start + _TOGETHER]
+                asked = [second.ask(prepared_of(row), deadline) for row in part]
+                for row, found in zip(
+                    part, await asyncio.gather(*(second.run(one, deadline) for one in asked)), strict=True
+                ):
+                    known[key_of(row)] = found
+                progress.update(len(part))
+            progress.close()
+
+        asyncio.run(fill())
+        second.close()
+        _save(path, known)
+    return [known[key_of(row)] for row in rows]
+
+
+def seen_of(row: DetectorRow, tokens: TokenProbabilities, near: Floats | None = None) -> Seen:
     """Features from a reading."""
     prepared = prepared_of(row)
     words = EvidenceWords.from_texts([row.question, row.context]).words(row.answer)
     flagged = tuple((value.start, value.end) for value in prepared.values.flagged)
-    described = describe(row.answer, row.question, prepared.index, words, tokens, flagged)
+    described = describe(row.answer, row.question, prepared.index, words, tokens, flagged, near=near)
     return Seen(row, tokens, words, flagged, described)
 
 
@@ -122,7 +166,7 @@ def key_of(row: DetectorRow) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def _save(path: Path, known: dict[str, TokenProbabilities]) -> None:
+def _save(path: Path, known: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     partial.write_bytes(pickle.dumps(known))

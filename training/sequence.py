@@ -12,12 +12,14 @@ from typing import Any
 import torch
 
 from training.base import load_tokenizer
-from training.loop import Example, Recipe, predict, train
+from training.loop import NOT_FIRST, Example, Recipe, predict, train
+
+__all__ = ["NOT_FIRST", "Pair"]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A text, or (premise, hypothesis); ``label`` is the class index."""
+    """A text, or (premise, hypothesis); ``label`` is the class index, or ``NOT_FIRST``: any class but the first."""
 
     first: str
     second: str
@@ -56,7 +58,8 @@ def build_model(base: Path, labels: Sequence[str]) -> Any:
 def warm_start(model: Any, checkpoint: Path) -> None:
     """Takes over what fits of an earlier run: the encoder of a detector, which has learnt to compare two texts, or the
     whole of a run of the same kind."""
-    state: dict[str, torch.Tensor] = torch.load(checkpoint, weights_only=True)["model"]
+    saved = torch.load(checkpoint, weights_only=True)
+    state: dict[str, torch.Tensor] = saved["model"] | saved.get("mean", {})
     own = model.state_dict()
     types = "bert.embeddings.token_type_embeddings.weight"
     state[types] = state[types][:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from vsr_hallucination.config.schema import (
     DetectionSettings,
@@ -23,6 +23,7 @@ from vsr_hallucination.detection.labels import UnknownLabels, needs_ids, nli_ids
 from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.lexical import Lexical
 from vsr_hallucination.detection.loading import Loaded, ModelError, load
+from vsr_hallucination.detection.second_reading import SecondReading
 from vsr_hallucination.detection.thresholds import Calibrated, fact_check_threshold, span_limits
 from vsr_hallucination.detection.token_classification import TokenClassification
 from vsr_hallucination.detection.types import Checker, CheckRequest, CheckResult, DetectorIdentity, Gate
@@ -111,9 +112,20 @@ def _token_classification(
         max_windows=detection.max_windows,
         max_pieces=detection.max_windows * _PIECES,
         sentence=loaded.metadata.sentence,
+        second=_second(detection, hooks, exact) if loaded.metadata.second_reading else None,
         reader=_reader(settings.model, loaded),
     )
     return made
+
+
+def _second(detection: DetectionSettings, hooks: Hooks, exact: bool) -> SecondReading:
+    loaded = load("embedded", "explainer", exact=exact)
+    return SecondReading(
+        loaded.encoder,
+        _batcher(loaded, "second_reading", detection, hooks),
+        _labels("embedded", lambda: nli_ids(loaded.metadata.labels)),
+        len(loaded.metadata.labels),
+    )
 
 
 def _endpoint(settings: DetectorSettings) -> Backend:
@@ -185,7 +197,9 @@ def _labels(model: str, read: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _batcher(loaded: Loaded, name: Kind, detection: DetectionSettings, hooks: Hooks) -> Batcher:
+def _batcher(
+    loaded: Loaded, name: Kind | Literal["second_reading"], detection: DetectionSettings, hooks: Hooks
+) -> Batcher:
     return Batcher(
         loaded.run,
         name=name,

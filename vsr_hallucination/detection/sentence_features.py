@@ -1,9 +1,10 @@
 """What is known about each sentence of an answer before it is judged: one row of numbers per sentence.
 
-Three witnesses that err differently: the token probabilities of the model, what the sentence says that no evidence
-says (novel words, numbers, names; how much of it one place of the evidence holds), and what kind of sentence it is (a
-refusal, a greeting, a heading claim nothing). Pure and bounded: a sentence looks at its few nearest evidence lines.
-Columns are named in ``FEATURES``; a model directory names the ones it uses, so more may be added at the end.
+Four witnesses that err differently: the token probabilities of the model, what the sentence says that no evidence
+says (novel words, numbers, names; how much of it one place of the evidence holds), what an inference model says of it
+and its nearest lines (``second_reading``), and what kind of sentence it is (a refusal, a greeting, a heading claim
+nothing). Pure and bounded: a sentence looks at its few nearest evidence lines. Columns are named in ``FEATURES``; a
+model directory names the ones it uses, so more may be added at the end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS, Word
-from vsr_hallucination.detection.pointer import EvidenceIndex
+from vsr_hallucination.detection.near import few
+from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
 from vsr_hallucination.detection.text import sentences, split_long
 
 Floats = npt.NDArray[np.float64]
@@ -32,11 +34,13 @@ FEATURES = (
     "length", "position", "first", "last", "sentences",  # its place
     "about_sources", "refusal", "courtesy", "hedge", "heading",  # its kind
     "answer_novel_share", "answer_novel_count", "answer_prob", "others_logit",  # the rest of the answer
+    "near_entailed", "near_contradicted", "near_turned", "near_added",  # the second reading
 )  # fmt: skip
 
 SENTENCE_CHARS = 600  # longer sentences are cut at white space
 _LINES = 8  # nearest evidence lines looked at
 _TERMS = 120  # terms of a sentence compared
+_NOT_READ = np.full(3, np.nan)
 _FLOOR = 1e-4  # probabilities are kept this far from 0 and 1 before the logit
 
 # Kinds of sentences, by the words LLM answers in English use for them.
@@ -115,9 +119,13 @@ def describe(
     tokens: TokenProbabilities,
     flagged: Sequence[tuple[int, int]],
     alive: Callable[[], None] = lambda: None,
+    *,
+    near: Floats | None = None,
+    lines: Sequence[Sequence[Unit]] = (),
 ) -> Described:
-    """Features of every sentence. ``words``: novelty of the answer's words; ``flagged``: what the value check found."""
-    spans = tuple(split_long(answer, sentences(answer), SENTENCE_CHARS))
+    """Features of every sentence. ``words``: novelty of the answer's words; ``flagged``: what the value check found;
+    ``near``: what the second reading said, (sentences, 3), and ``lines``: what each sentence was held against."""
+    spans = sentence_spans(answer)
     matrix = np.zeros((len(spans), len(FEATURES)), dtype=np.float64)
     claims = np.zeros(len(spans), dtype=np.bool_)
     wordy = np.array([any(map(str.isalnum, answer[a:b])) for a, b in zip(tokens.starts, tokens.ends, strict=True)])
@@ -138,7 +146,7 @@ def describe(
             **_model(values, inside),
             **_novelty(content),
             "value_flags": float(sum(a < end and start < b for a, b in flagged)),
-            **_held(index, text, asked),
+            **_held(index, text, asked, lines[n] if n < len(lines) else ()),
             "length": math.log1p(content.count),
             "position": n / max(1, len(spans) - 1),
             "first": float(n == 0),
@@ -146,6 +154,7 @@ def describe(
             "sentences": math.log(len(spans)),
             **_kind(text),
         }
+        row |= _near(near[n] if near is not None else _NOT_READ, row["recall_near"])
         matrix[n] = [row.get(name, 0.0) for name in FEATURES]
     _fill_context(matrix, claims)
     return Described(spans, matrix, claims)
@@ -209,15 +218,35 @@ def _novelty(content: _Content) -> dict[str, float]:
     }
 
 
-def _held(index: EvidenceIndex, text: str, asked: set[str]) -> dict[str, float]:
-    """How much of a sentence its nearest evidence lines hold, weighted by rarity (an unknown word is the rarest)."""
+def sentence_spans(answer: str) -> tuple[tuple[int, int], ...]:
+    """The sentences that are judged, code points, a partition of the answer."""
+    return tuple(split_long(answer, sentences(answer), SENTENCE_CHARS))
+
+
+def _near(chances: Floats, held: float) -> dict[str, float]:
+    """What the second reading says, NaN where it said nothing. A contradiction is worth more where the lines hold the
+    sentence's words ("turned"), a neutral word where they do not ("added")."""
+    neutral, contradicted = float(chances[1]), float(chances[2])
+    odds = np.where(np.isnan(chances), np.nan, logit(chances))
+    return {
+        "near_entailed": float(odds[0]),
+        "near_contradicted": float(odds[2]),
+        "near_turned": contradicted * held,
+        "near_added": neutral * (1 - held),
+    }
+
+
+def _held(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[Unit] = ()) -> dict[str, float]:
+    """How much of a sentence its nearest evidence lines (``known``, or looked up) hold, weighted by rarity (an unknown
+    word is the rarest)."""
     terms = index.terms(text)[:_TERMS]
     if not terms:
         return {"recall_line": 1.0, "recall_near": 1.0, "bigrams_near": 1.0, "longest_run": 1.0, "asked_share": 0.0}
     rarest = math.log(2 + len(index.units))
     weights = {term: index.weight(term) or rarest for term in terms}
     total = sum(weights.values())
-    lines = [index.terms(index.text(unit)) for unit in index.nearest(terms, _LINES)]
+    units = known[:_LINES] if known and not few(terms) else index.nearest(terms, _LINES)
+    lines = [index.terms(index.text(unit)) for unit in units]
     sets = [set(line) for line in lines]
     near = set().union(*sets[:3]) if sets else set()
     pairs = set(pairwise(terms))

@@ -89,7 +89,8 @@ class Line:
         )
 
     def logits(self, matrix: Floats) -> Floats:
-        z = np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP)
+        # What was not read speaks neither way.
+        z = np.nan_to_num(np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP))
         return np.asarray(np.clip(z @ self.weights + self.bias, -_MAX_LOGIT, _MAX_LOGIT), dtype=np.float64)
 
 

@@ -1,0 +1,53 @@
+"""What one sentence of an answer is held against where a whole window would drown it: its nearest evidence lines.
+
+The lines that share its rarest words, in text order, after the beginning of the passage that holds the best of them (a
+table's header, a record's name). A sentence of few words gets the question too: "In 1998." says nothing by itself.
+Training makes its premises with the same function, so that the model reads at run time what it has learnt to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+
+MAX_LINES = 12
+MAX_CHARS = 420  # of all lines together, about a hundred tokens
+_OPENING = 120
+_QUESTION = 160
+_FEW_TERMS = 10
+_ASKED = 0.3  # weight of the question's words where the sentence has few
+
+
+def near_units(index: EvidenceIndex, terms: Sequence[str], asked: Sequence[str]) -> list[Unit]:
+    """The lines nearest to a sentence of these ``terms``, best first. ``asked``: the question's terms."""
+    if len(terms) >= _FEW_TERMS:
+        return index.nearest(terms, MAX_LINES)
+    boosts = dict.fromkeys(asked, _ASKED) | dict.fromkeys(terms, 1.0)
+    return index.nearest([*terms, *asked], MAX_LINES, boosts)
+
+
+def premise_of(index: EvidenceIndex, units: Sequence[Unit], question: str, few_terms: bool) -> str:
+    """The text of ``units`` (best first) within ``MAX_CHARS``, in text order; "" where there are none."""
+    if not units:
+        return ""
+    best = units[0]
+    chosen: list[Unit] = []
+    left = MAX_CHARS
+    for unit in units:
+        size = unit.end - unit.start
+        if size <= left:
+            chosen.append(unit)
+            left -= size
+    chosen.sort(key=lambda unit: (unit.passage, unit.start))
+    parts = [" ".join(question[:_QUESTION].split())] if few_terms and question.strip() else []
+    if all(unit.passage != best.passage or unit.start > 0 for unit in chosen):
+        opening = index.grounding.passages[best.passage].text[:_OPENING]
+        parts.append(opening.split("\n", 1)[0])
+    parts += [index.text(unit).strip() for unit in chosen]
+    return "; ".join(part for part in parts if part)
+
+
+def few(terms: Sequence[str]) -> bool:
+    """Whether a sentence of these terms needs its question to be understood."""
+    return len(terms) < _FEW_TERMS
