@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from typing import Literal, TypeVar
 
@@ -46,13 +47,14 @@ def make_checker(
 
     ``exact``: the detector in float32 even where another precision is faster (measurement).
     """
+    loads = _Loads(exact)
     if detector.backend == "endpoint":
         backend: Backend = _endpoint(detector)
     elif detector.backend == "lexical":
         backend = _lexical(detector)
     else:
-        backend = _token_classification(detector, detection, hooks, exact)
-    explained = None if explainer is None else _explainer(detector, explainer, detection, hooks)
+        backend = _token_classification(detector, detection, hooks, loads)
+    explained = None if explainer is None else _explainer(detector, explainer, detection, hooks, loads)
     return DetectorChecker(backend, detection, explainer=explained, hooks=hooks)
 
 
@@ -60,7 +62,7 @@ def make_explainer(
     detector: DetectorSettings, explainer: ExplainerSettings, detection: DetectionSettings, hooks: Hooks = NO_HOOKS
 ) -> SpanExplainer:
     """A provisioned explainer by itself (measurement); ``detector`` says whether it filters. Raises ModelError."""
-    return _explainer(detector, explainer, detection, hooks)
+    return _explainer(detector, explainer, detection, hooks, _Loads(False))
 
 
 def make_gate(settings: FactCheckSettings, detection: DetectionSettings, hooks: Hooks = NO_HOOKS) -> Gate:
@@ -95,14 +97,30 @@ def check_once(
     return asyncio.run(run())
 
 
+class _Loads:
+    """The models of one checker: the embedded explainer may explain and read a second time, and is loaded once."""
+
+    def __init__(self, exact: bool) -> None:
+        self._exact = exact
+        self._known: dict[tuple[str, str, bool], Loaded] = {}
+
+    def get(self, model: str, kind: Kind, use_cpu: bool) -> Loaded:
+        key = (model, kind, use_cpu)
+        if key not in self._known:
+            self._known[key] = load(model, kind, use_cpu=use_cpu, exact=self._exact)
+        return self._known[key]
+
+
 def _token_classification(
-    settings: DetectorSettings, detection: DetectionSettings, hooks: Hooks, exact: bool
+    settings: DetectorSettings, detection: DetectionSettings, hooks: Hooks, loads: _Loads
 ) -> Backend:
-    loaded = load(settings.model, "detector", use_cpu=settings.use_cpu, exact=exact)
+    loaded = loads.get(settings.model, "detector", settings.use_cpu)
+    second = loads.get("embedded", "explainer", settings.use_cpu) if loaded.metadata.second_reading else None
+    sha256 = loaded.sha256 if second is None else _of_both(loaded.sha256, second.sha256)
     supported = _labels(settings.model, lambda: supported_ids(loaded.metadata.labels))
     limits = span_limits(settings, Calibrated.of(loaded.metadata.thresholds))
     made: Backend = TokenClassification(
-        identity=_identity(settings, loaded.name, limits.threshold, limits.min_span_confidence, loaded.sha256),
+        identity=_identity(settings, loaded.name, limits.threshold, limits.min_span_confidence, sha256),
         metadata=loaded.metadata,
         encoder=loaded.encoder,
         batcher=_batcher(loaded, "detector", detection, hooks),
@@ -112,14 +130,18 @@ def _token_classification(
         max_windows=detection.max_windows,
         max_pieces=detection.max_windows * _PIECES,
         sentence=loaded.metadata.sentence,
-        second=_second(detection, hooks, exact) if loaded.metadata.second_reading else None,
+        second=None if second is None else _second(second, detection, hooks),
         reader=_reader(settings.model, loaded),
     )
     return made
 
 
-def _second(detection: DetectionSettings, hooks: Hooks, exact: bool) -> SecondReading:
-    loaded = load("embedded", "explainer", exact=exact)
+def _of_both(first: str, second: str) -> str:
+    """What names the weights of a detector that reads twice: SHA-256 of both hashes, the detector's first."""
+    return hashlib.sha256(f"{first}{second}".encode()).hexdigest()
+
+
+def _second(loaded: Loaded, detection: DetectionSettings, hooks: Hooks) -> SecondReading:
     return SecondReading(
         loaded.encoder,
         _batcher(loaded, "second_reading", detection, hooks),
@@ -156,9 +178,13 @@ def _identity(
 
 
 def _explainer(
-    detector: DetectorSettings, settings: ExplainerSettings, detection: DetectionSettings, hooks: Hooks
+    detector: DetectorSettings,
+    settings: ExplainerSettings,
+    detection: DetectionSettings,
+    hooks: Hooks,
+    loads: _Loads,
 ) -> Explainer:
-    loaded = load(settings.model, "explainer", use_cpu=settings.use_cpu)
+    loaded = loads.get(settings.model, "explainer", settings.use_cpu)
     limits = ExplainerLimits(
         threshold=settings.threshold,
         filtering=detector.enable_nli_filtering,

@@ -139,7 +139,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class DetectorIdentity:
-    """Which detector judged, and under which numbers: enough to judge again."""
+    """Which detector judged, and under which numbers: enough to judge again.
+
+    ``weights_sha256``: of its weight files; where it reads twice, of both models' hashes (hex, the detector's first).
+    """
 
     name: str
     backend: str
