@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from training.domains import CAUSES, CITIES, COMPANIES, TITLES
+from training.domains import CAUSES, CITIES, COMPANIES, MONTHS, TITLES
 from training.values import WORDS, person, wrong_number
 
 # In answers, what stands between « and » is what the fault is.
@@ -259,7 +259,7 @@ def _worded(rng: random.Random) -> Slots:
 
 
 def _cause(rng: random.Random) -> Slots:
-    a, b = _two(rng, CAUSES)
+    a, b = (cause.replace("{m}", rng.choice(MONTHS)) for cause in _two(rng, CAUSES))
     return {"a": a, "b": b, "c": rng.choice(CITIES), "A": a[0].upper() + a[1:], "B": b[0].upper() + b[1:]}
 
 

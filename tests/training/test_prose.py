@@ -49,3 +49,11 @@ def test_after_balancing_no_length_is_more_common_among_faulty_answers() -> None
     kept = balanced(rows, rng)
     short = [row for row in kept if 30 <= len(row.answer) < 60]
     assert sum(bool(row.spans) for row in short) == sum(not row.spans for row in short) > 0
+
+
+def test_no_statement_has_an_open_place() -> None:
+    rng = random.Random(8)
+    for _ in range(4000):
+        made = prose.statement(rng)
+        texts = (made.told, made.said, made.ask, *(wording for _, wording in made.wrong))
+        assert not any("{" in text or "}" in text for text in texts), made
