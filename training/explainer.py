@@ -15,7 +15,7 @@ from training.detector import ROWS, SEED, kept
 from training.detector_data import load as load_rows
 from training.loop import Recipe, load_checkpoint
 from training.nli_data import ENTAILMENT, LABELS, RELATIONS, epochs_of, load
-from training.relations import relation_pairs, turned_rows
+from training.relations import more_rows, relation_pairs, turned_rows
 from training.rows import held_out
 from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
@@ -37,13 +37,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
     parser.add_argument("--rows", default="detector", help="the detector's run whose rows the relations are made of")
+    parser.add_argument("--draw", type=int, default=1, help="which draw of made relations; another: other rows")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
     spared = [p for p in pairs if held_out(p.first, 0.08)]
     run = RUNS / options.run
-    related = [] if options.finish else kept(run / PAIRS, lambda: relations(options.data, options.rows))
+    related = (
+        [] if options.finish else kept(run / PAIRS, lambda: relations(options.data, options.rows, options.draw))
+    )
     trained = [p for p in pairs if not held_out(p.first, 0.08)] + related
     epochs = epochs_of(trained, options.epochs, random.Random(31))
     print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
@@ -67,11 +70,16 @@ def main() -> None:
     report(model, base, tuning, test, options.out)
 
 
-def relations(data: Path, rows: str) -> list[Pair]:
-    """Pairs of ``training.relations`` over the rows of a detector's run and more of the kinds that turn a relation."""
+def relations(data: Path, rows: str, draw: int) -> list[Pair]:
+    """Pairs of ``training.relations`` over the rows of a detector's run, and over more of the kinds that turn a
+    relation (of later draws, over new generated rows too)."""
     known = kept(RUNS / rows / ROWS, lambda: load_rows(data, random.Random(SEED)))
-    rng = random.Random(41)
-    return relation_pairs([*known, *turned_rows(data, rng, 1)], rng, RELATIONS)
+    rng = random.Random(40 + draw)
+    made = turned_rows(data, rng, draw)
+    if draw > 1:
+        known = [row for row in known if row.group.split(" ")[0] not in ("prose", "records")]
+        made += more_rows(rng, 3500)
+    return relation_pairs([*known, *made], rng, RELATIONS)
 
 
 def entailment_threshold(probabilities: torch.Tensor, labels: torch.Tensor) -> float:

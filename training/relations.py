@@ -14,7 +14,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from training.detector_data import is_held_out
+from training import prose
+from training.detector_data import is_held_out, prose_row, record_rows
 from training.detector_rows import DetectorRow
 from training.passages import Passages
 from training.sentence_fit import sentence_truth
@@ -80,6 +81,12 @@ def relation_pairs(rows: Sequence[DetectorRow], rng: random.Random, caps: dict[s
         pairs += made
     rng.shuffle(pairs)
     return pairs
+
+
+def more_rows(rng: random.Random, count: int) -> list[DetectorRow]:
+    """New generated rows, ``count`` of each of the two families whose answers never copy their evidence."""
+    kinds = [rng.choice(prose.KINDS) if rng.random() < 0.55 else "" for _ in range(count)]
+    return [prose_row(rng, kind) for kind in kinds] + record_rows(rng, count)
 
 
 def turned_rows(data: Path, rng: random.Random, passes: int) -> list[DetectorRow]:
