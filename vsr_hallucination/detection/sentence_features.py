@@ -19,8 +19,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from vsr_hallucination.detection.alignment import align
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS, Word
-from vsr_hallucination.detection.near import few
+from vsr_hallucination.detection.near import few, near_units
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
 from vsr_hallucination.detection.text import sentences, split_long
 
@@ -34,6 +35,7 @@ FEATURES = (
     "length", "position", "first", "last", "sentences",  # its place
     "about_sources", "refusal", "courtesy", "hedge", "heading",  # its kind
     "answer_novel_share", "answer_novel_count", "answer_prob", "others_logit",  # the rest of the answer
+    "misplaced", "inverted", "substituted", "reworded", "copied",  # how it lies on its nearest line
     "near_entailed", "near_contradicted", "near_turned", "near_added",  # the second reading
 )  # fmt: skip
 
@@ -154,6 +156,7 @@ def describe(
             "sentences": math.log(len(spans)),
             **_kind(text),
         }
+        row |= _aligned(index, text, asked, lines[n] if n < len(lines) else None)
         row |= _near(near[n] if near is not None else _NOT_READ, row["recall_near"])
         matrix[n] = [row.get(name, 0.0) for name in FEATURES]
     _fill_context(matrix, claims)
@@ -221,6 +224,19 @@ def _novelty(content: _Content) -> dict[str, float]:
 def sentence_spans(answer: str) -> tuple[tuple[int, int], ...]:
     """The sentences that are judged, code points, a partition of the answer."""
     return tuple(split_long(answer, sentences(answer), SENTENCE_CHARS))
+
+
+def _aligned(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[Unit] | None) -> dict[str, float]:
+    terms = index.terms(text)
+    units = known if known is not None else near_units(index, terms, sorted(asked)) if terms else ()
+    found = align(index, text, units, asked)
+    return {
+        "misplaced": math.log1p(found.misplaced),
+        "inverted": math.log1p(found.inverted),
+        "substituted": math.log1p(found.substituted),
+        "reworded": math.log1p(found.reworded),
+        "copied": found.copied,
+    }
 
 
 def _near(chances: Floats, held: float) -> dict[str, float]:

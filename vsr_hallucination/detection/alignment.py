@@ -1,0 +1,194 @@
+"""How a sentence lies on its nearest evidence line, word by word: what was put in the place of what.
+
+Signs of a relation that was turned in words the evidence has, each counted only as far as the sentence follows the
+line: a value or name that stands elsewhere, where the line has another of its sort ("misplaced"); names in another
+order ("inverted"); single words replaced by such as the evidence has, or a negation more or less, within a copied stretch
+("substituted"; by other words: "reworded"). Records spelt out over several lines (``[2].name: …``) count as one line.
+Pure and bounded: a few lines, at most ``_WORDS`` words of each. Edits in the place of inference, as natural logic takes
+them (MacCartney & Manning 2007).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS, readings
+from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+
+_WORDS = 120
+_LINES = 12
+_OPENING = " \t\n\"'“”‘’([*_`–—•#|-"
+_RECORD = re.compile(r"\s*((?:[\w .\-]*\[\d+\])+)[.:]")
+_WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d))[^\W_]+)*")
+_NEGATIONS = frozenset(
+    "not no never cannot can't without neither nor isn't aren't wasn't weren't don't doesn't didn't won't".split()
+)
+_JOINING = frozenset({"and", "or"})
+_ASKED = 0.5  # weight of the question's words beside the sentence's own
+_STOPS = ("", "\n", ".", "!", "?")
+_COPIED = 0.6  # share of the sentence's words that follow the line, from which it counts as its copy
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Signs of a turned relation. ``copied``: share of the sentence's words that stand in the line in its order."""
+
+    misplaced: float = 0.0
+    inverted: float = 0.0
+    substituted: float = 0.0
+    reworded: float = 0.0
+    copied: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    key: str  # comparable form; function words are kept
+    anchor: str  # "number", "name" or ""
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What stands together: a line, or the lines of one record."""
+
+    tokens: tuple[_Token, ...]
+    keys: frozenset[str]
+
+
+def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Iterable[str] = ()) -> Alignment:
+    """``units``: the sentence's nearest lines, best first; ``asked``: the question's terms, which say whose value a
+    sentence without a name gives."""
+    said = _tokens(sentence)
+    lines = _lines(index, units, len(sentence))
+    if not said or not lines:
+        return Alignment()
+    weights = {token.key: _weight(index, token) for token in said if token.key not in FUNCTION_WORDS}
+    meant = {key: _ASKED * index.weight(key) for key in asked} | weights
+    misplaced = _misplaced(index, said, lines, meant)
+    best = max(lines, key=lambda line: sum(weights[key] for key in weights if key in line.keys))
+    matcher = SequenceMatcher(None, [t.key for t in best.tokens], [t.key for t in said], autojunk=False)
+    copied = sum(block.size for block in matcher.get_matching_blocks()) / len(said)
+    if copied < _COPIED:
+        return Alignment(misplaced, copied=copied)
+    substituted, reworded = _substituted(index, best.tokens, said, matcher.get_opcodes())
+    return Alignment(misplaced, _inverted(best.tokens, said), substituted, reworded, copied)
+
+
+def _tokens(text: str) -> tuple[_Token, ...]:
+    found: list[_Token] = []
+    matches = list(_WORD.finditer(text))[:_WORDS]
+    for n, match in enumerate(matches):
+        word = match.group()
+        forms = readings(word) if len(word) <= 64 else ()
+        key = next((form for form in forms if form[:1].isdecimal()), forms[0] if forms else word.casefold())
+        anchor = ""
+        if key[:1].isdecimal():
+            anchor = "number"
+        elif word[0].isupper() and word.casefold() not in FUNCTION_WORDS:
+            follows = matches[n + 1].group()[:1] if n + 1 < len(matches) else ""
+            before = text[: match.start()].rstrip(_OPENING)
+            opens = not before or before[-1] in ".:!?"
+            anchor = "name" if not opens or follows.isupper() or follows.isdigit() else ""
+        found.append(_Token(key, anchor, word))
+    return tuple(found)
+
+
+def _weight(index: EvidenceIndex, token: _Token) -> float:
+    return index.weight(token.key) or sum(index.weight(term) for term in index.terms(token.word))
+
+
+def _known(index: EvidenceIndex, token: _Token) -> bool:
+    return index.knows(token.key) or all(index.knows(term) for term in index.terms(token.word))
+
+
+def _lines(index: EvidenceIndex, units: Sequence[Unit], size: int) -> list[_Line]:
+    groups: dict[tuple[int, str], list[Unit]] = {}
+    for unit in units[:_LINES]:
+        record = _RECORD.match(index.text(unit))
+        groups.setdefault((unit.passage, record.group(1) if record else f"@{unit.start}"), []).append(unit)
+    lines = []
+    for (passage, name), members in groups.items():
+        if name.startswith("@"):
+            texts = [_whole(index.grounding.passages[passage].text, members[0], size)]
+        else:
+            texts = [index.text(unit) for unit in sorted(members, key=lambda unit: unit.start)]
+        tokens = tuple(token for text in texts for token in _tokens(text))[:_WORDS]
+        lines.append(_Line(tokens, frozenset(token.key for token in tokens)))
+    return lines
+
+
+def _whole(text: str, unit: Unit, size: int) -> str:
+    """A line, and what it was cut off from where it was too long for one."""
+    start, end = unit.start, unit.end
+    before = text[max(0, start - size) : start]
+    if before.rstrip(" ")[-1:] not in _STOPS:
+        start -= len(before) - max(before.rfind(mark) + 1 for mark in _STOPS[1:])
+    after = text[end : end + size]
+    if text[start:end].rstrip(" ")[-1:] not in _STOPS:
+        end += min((at for at in (after.find(mark) for mark in _STOPS[1:]) if at >= 0), default=len(after))
+    return text[start:end]
+
+
+def _misplaced(
+    index: EvidenceIndex, said: Sequence[_Token], lines: Sequence[_Line], weights: dict[str, float]
+) -> float:
+    """How many anchors stand only outside the line that holds the rest of the sentence, which has another in its
+    place; each weighs as much as that line holds of the rest."""
+    keys = {token.key for token in said}
+    total = 0.0
+    for anchor in {token for token in said if token.anchor}:
+        if not _known(index, anchor):
+            continue
+        rest = {key: weight for key, weight in weights.items() if key != anchor.key}
+        whole = sum(rest.values())
+        if whole <= 0:
+            continue
+        ranked = sorted(((sum(rest[key] for key in rest if key in line.keys), n) for n, line in enumerate(lines)),
+                        key=lambda one: (-one[0], one[1]))  # fmt: skip
+        best = lines[ranked[0][1]]
+        holder = max((score for score, n in ranked if anchor.key in lines[n].keys), default=0.0)
+        if anchor.key in best.keys or ranked[0][0] <= holder:
+            continue
+        if any(token.anchor == anchor.anchor and token.key not in keys for token in best.tokens):
+            total += (ranked[0][0] - holder) / whole
+    return total
+
+
+def _inverted(line: Sequence[_Token], said: Sequence[_Token]) -> float:
+    """Neighbouring names of the sentence that stand the other way round in the line; of names that come once in each,
+    and not as parts of a list or of one name."""
+    counts, own = Counter(token.key for token in line), Counter(token.key for token in said)
+    at = {token.key: n for n, token in enumerate(line)}
+    names = [n for n, token in enumerate(said) if token.anchor == "name"]
+    total = 0
+    for one, two in pairwise(names):
+        first, second = said[one].key, said[two].key
+        apart = any(token.key not in _JOINING for token in said[one + 1 : two])
+        if apart and counts[first] == own[first] == counts[second] == own[second] == 1:
+            total += at[second] < at[first]
+    return float(total)
+
+
+def _substituted(
+    index: EvidenceIndex,
+    line: Sequence[_Token],
+    said: Sequence[_Token],
+    opcodes: Sequence[tuple[str, int, int, int, int]],
+) -> tuple[float, float]:
+    """Replacements of one or two words by as few between copied stretches (by words the evidence has, by others), and
+    among the first kind negations that only one side has."""
+    known = novel = 0.0
+    for n, (kind, a, b, c, d) in enumerate(opcodes):
+        if kind == "replace" and 0 < n < len(opcodes) - 1 and b - a <= 2 and d - c <= 2:
+            if all(_known(index, token) for token in said[c:d]):
+                known += 1
+            else:
+                novel += 1
+        elif kind != "equal" and max(b - a, d - c) <= 3:
+            known += any(t.key in _NEGATIONS for t in line[a:b]) != any(t.key in _NEGATIONS for t in said[c:d])
+    return known, novel
