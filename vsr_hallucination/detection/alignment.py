@@ -1,11 +1,11 @@
 """How a sentence lies on its nearest evidence line, word by word: what was put in the place of what.
 
 Signs of a relation that was turned in words the evidence has, each counted only as far as the sentence follows the
-line: a value or name that stands elsewhere, where the line has another of its sort ("misplaced"); names in another
-order ("inverted"); single words replaced by such as the evidence has, or a negation more or less, within a copied stretch
-("substituted"; by other words: "reworded"). Records spelt out over several lines (``[2].name: …``) count as one line.
-Pure and bounded: a few lines, at most ``_WORDS`` words of each. Edits in the place of inference, as natural logic takes
-them (MacCartney & Manning 2007).
+line: a value or name that stands elsewhere, where the line has another of its sort ("misplaced"; from one record into
+another: "crossed"); names in another order ("inverted"); single words replaced by such as the evidence has, or a
+negation more or less, within a copied stretch ("substituted"; by other words: "reworded"). Records spelt out over
+several lines (``[2].name: …``) count as one line. Pure and bounded: a few lines, at most ``_WORDS`` words of each. Edits
+in the place of inference, as natural logic takes them (MacCartney & Manning 2007).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
 _WORDS = 120
 _LINES = 12
 _OPENING = " \t\n\"'“”‘’([*_`–—•#|-"
+_FIELD = re.compile(r"[|=;:]|,(?! )|\t")
 _RECORD = re.compile(r"\s*((?:[\w .\-]*\[\d+\])+)[.:]")
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d))[^\W_]+)*")
 _NEGATIONS = frozenset(
@@ -38,6 +39,7 @@ _COPIED = 0.6  # share of the sentence's words that follow the line, from which 
 class Alignment:
     """Signs of a turned relation. ``copied``: share of the sentence's words that stand in the line in its order."""
 
+    crossed: float = 0.0
     misplaced: float = 0.0
     inverted: float = 0.0
     substituted: float = 0.0
@@ -58,6 +60,7 @@ class _Line:
 
     tokens: tuple[_Token, ...]
     keys: frozenset[str]
+    record: bool
 
 
 def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Iterable[str] = ()) -> Alignment:
@@ -69,14 +72,14 @@ def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Ite
         return Alignment()
     weights = {token.key: _weight(index, token) for token in said if token.key not in FUNCTION_WORDS}
     meant = {key: _ASKED * index.weight(key) for key in asked} | weights
-    misplaced = _misplaced(index, said, lines, meant)
+    crossed, misplaced = _misplaced(index, said, lines, meant)
     best = max(lines, key=lambda line: sum(weights[key] for key in weights if key in line.keys))
     matcher = SequenceMatcher(None, [t.key for t in best.tokens], [t.key for t in said], autojunk=False)
     copied = sum(block.size for block in matcher.get_matching_blocks()) / len(said)
     if copied < _COPIED:
-        return Alignment(misplaced, copied=copied)
+        return Alignment(crossed, 0.0, copied=copied)
     substituted, reworded = _substituted(index, best.tokens, said, matcher.get_opcodes())
-    return Alignment(misplaced, _inverted(best.tokens, said), substituted, reworded, copied)
+    return Alignment(crossed, misplaced, _inverted(best.tokens, said), substituted, reworded, copied)
 
 
 def _tokens(text: str) -> tuple[_Token, ...]:
@@ -118,8 +121,16 @@ def _lines(index: EvidenceIndex, units: Sequence[Unit], size: int) -> list[_Line
         else:
             texts = [index.text(unit) for unit in sorted(members, key=lambda unit: unit.start)]
         tokens = tuple(token for text in texts for token in _tokens(text))[:_WORDS]
-        lines.append(_Line(tokens, frozenset(token.key for token in tokens)))
+        fields = not name.startswith("@") or is_record(texts[0])
+        lines.append(_Line(tokens, frozenset(token.key for token in tokens), fields))
     return lines
+
+
+def is_record(line: str) -> bool:
+    """Whether a line reads like a row of a table or the fields of a record: a mark for every few words."""
+    line = line.strip()
+    words = len(_WORD.findall(line))
+    return line[-1:] not in ".!?" and 4 * len(_FIELD.findall(line)) >= words > 1
 
 
 def _whole(text: str, unit: Unit, size: int) -> str:
@@ -136,11 +147,11 @@ def _whole(text: str, unit: Unit, size: int) -> str:
 
 def _misplaced(
     index: EvidenceIndex, said: Sequence[_Token], lines: Sequence[_Line], weights: dict[str, float]
-) -> float:
+) -> tuple[float, float]:
     """How many anchors stand only outside the line that holds the rest of the sentence, which has another in its
-    place; each weighs as much as that line holds of the rest."""
+    place; each weighs as much as that line holds more of the rest: (between records, elsewhere)."""
     keys = {token.key for token in said}
-    total = 0.0
+    crossed = misplaced = 0.0
     for anchor in {token for token in said if token.anchor}:
         if not _known(index, anchor):
             continue
@@ -151,12 +162,15 @@ def _misplaced(
         ranked = sorted(((sum(rest[key] for key in rest if key in line.keys), n) for n, line in enumerate(lines)),
                         key=lambda one: (-one[0], one[1]))  # fmt: skip
         best = lines[ranked[0][1]]
-        holder = max((score for score, n in ranked if anchor.key in lines[n].keys), default=0.0)
+        holder, at = next(((score, n) for score, n in ranked if anchor.key in lines[n].keys), (0.0, None))
         if anchor.key in best.keys or ranked[0][0] <= holder:
             continue
         if any(token.anchor == anchor.anchor and token.key not in keys for token in best.tokens):
-            total += (ranked[0][0] - holder) / whole
-    return total
+            if best.record and at is not None and lines[at].record:
+                crossed += (ranked[0][0] - holder) / whole
+            else:
+                misplaced += (ranked[0][0] - holder) / whole
+    return crossed, misplaced
 
 
 def _inverted(line: Sequence[_Token], said: Sequence[_Token]) -> float:

@@ -35,7 +35,7 @@ FEATURES = (
     "length", "position", "first", "last", "sentences",  # its place
     "about_sources", "refusal", "courtesy", "hedge", "heading",  # its kind
     "answer_novel_share", "answer_novel_count", "answer_prob", "others_logit",  # the rest of the answer
-    "misplaced", "inverted", "substituted", "reworded", "copied",  # how it lies on its nearest line
+    "crossed", "misplaced", "inverted", "substituted", "reworded", "copied",  # how it lies on its nearest line
     "near_entailed", "near_contradicted", "near_turned", "near_added",  # the second reading
 )  # fmt: skip
 
@@ -231,6 +231,7 @@ def _aligned(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[U
     units = known if known is not None else near_units(index, terms, sorted(asked)) if terms else ()
     found = align(index, text, units, asked)
     return {
+        "crossed": math.log1p(found.crossed),
         "misplaced": math.log1p(found.misplaced),
         "inverted": math.log1p(found.inverted),
         "substituted": math.log1p(found.substituted),
