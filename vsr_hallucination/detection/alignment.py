@@ -4,7 +4,7 @@ Signs of a relation that was turned in words the evidence has, each counted only
 line: a value or name that stands elsewhere, where the line has another of its sort ("misplaced"; from one record into
 another: "crossed"); names in another order ("inverted"); single words replaced by such as the evidence has, or a
 negation more or less, within a copied stretch ("substituted"; by other words: "reworded"). Records spelt out over
-several lines (``[2].name: …``) count as one line. Pure and bounded: a few lines, at most ``_WORDS`` words of each. Edits
+several lines (``[2].name: …``) count as one. Pure and bounded: a few lines, at most ``_WORDS`` words of each. Edits
 in the place of inference, as natural logic takes them (MacCartney & Manning 2007).
 """
 
