@@ -17,7 +17,8 @@ import pytest
 from support.tiny_models import copy_model, encoder, random_classifier
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings, ExplainerSettings, FactCheckSettings
 from vsr_hallucination.detection.batching import Batcher, Floats, Hooks, Row
-from vsr_hallucination.detection.checker import DetectorChecker
+from vsr_hallucination.detection.checker import LARGE, DetectorChecker, Prepared
+from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.embedded import ModelMetadata
 from vsr_hallucination.detection.factory import ModelError, check_once, make_checker, make_gate
 from vsr_hallucination.detection.spans import SpanLimits
@@ -239,6 +240,35 @@ async def test_a_departed_caller_is_let_go() -> None:
             await task
         go.set()
         assert (await made.check(request(GOOD))).failure is None
+
+
+async def test_large_texts_hold_up_only_their_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_by: dict[int, str] = {}
+    real = DetectorChecker._prepare
+
+    def noted(self: DetectorChecker, asked: CheckRequest, deadline: Deadline) -> Prepared:
+        read_by[len(asked.grounding.passages[0].text)] = threading.current_thread().name
+        return real(self, asked, deadline)
+
+    monkeypatch.setattr(DetectorChecker, "_prepare", noted)
+    async with by_hand() as made:
+        for size in (1000, LARGE // 2, 2 * LARGE):
+            grounding = Grounding((Passage("crates " * (size // 7), "$"),))
+            assert (await made.check(request(GOOD, grounding=grounding))).detection is not None
+    names = [read_by[size] for size in sorted(read_by)]
+    assert [name.rpartition("_")[0] for name in names] == ["detection-text", "detection-text", "detection-bulk"]
+
+
+async def test_one_thread_reads_texts_for_each_model_call_at_once() -> None:
+    seen: set[str] = set()
+
+    def model(rows: Sequence[Row]) -> Sequence[Floats]:
+        seen.update(thread.name for thread in threading.enumerate() if thread.name.startswith("detection-text"))
+        return copy_model(rows)
+
+    async with by_hand(model) as made:
+        await asyncio.gather(*(made.check(request(GOOD)) for _ in range(8)))
+        assert len(made._texts._threads) == DetectionSettings().threads == len(seen)
 
 
 async def test_long_texts_do_not_block_the_event_loop() -> None:

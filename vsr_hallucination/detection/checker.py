@@ -39,6 +39,7 @@ from vsr_hallucination.detection.value_check import NO_FINDINGS, ValueFindings, 
 PROBE_SECONDS = 20.0
 _MERGE_SECONDS = 1.0
 _POINTERS = 256  # spans of one answer that get an evidence pointer
+LARGE = 64 << 10  # characters of answer and evidence: what takes longer (0.3 s) holds up only its like
 _T = TypeVar("_T")
 
 
@@ -130,7 +131,9 @@ class DetectorChecker:
         self._settings = settings
         self._explainer = explainer
         self._hooks = hooks
-        self._pool = ThreadPoolExecutor(max(2, settings.threads), thread_name_prefix="detection-text")
+        # One thread each: two at once only wrest the interpreter from one another, and from the event loop.
+        self._texts = ThreadPoolExecutor(settings.threads, thread_name_prefix="detection-text")
+        self._bulk = ThreadPoolExecutor(1, thread_name_prefix="detection-bulk")
         self._running = 0
         self._lock = threading.Lock()
 
@@ -172,13 +175,15 @@ class DetectorChecker:
         await self._backend.aclose()
         if self._explainer is not None:
             await self._explainer.aclose()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._texts, self._bulk):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     async def _check(self, request: CheckRequest, deadline: Deadline) -> tuple[Detection | None, CheckFailure | None]:
         if not request.answer.strip():
             return None, CheckFailure(Reason.NO_TEXT, "the answer is empty")
-        prepared = await in_thread(self._pool, lambda: self._prepare(request, deadline), deadline)
-        work = Work(prepared, deadline, self._pool)
+        pool = self._texts if _size(request) <= LARGE else self._bulk
+        prepared = await in_thread(pool, lambda: self._prepare(request, deadline), deadline)
+        work = Work(prepared, deadline, pool)
         try:
             found = await self._backend.detect(work)
         except DetectionError as error:
@@ -186,7 +191,7 @@ class DetectorChecker:
             found = Found(Marked(), Coverage(0.0, 0.0), error.failure())
         # What was found in time is worth a moment more; thousands of spans are not worth the caller's patience.
         grace = Deadline.after(max(deadline.left, _MERGE_SECONDS))
-        detection = await in_thread(self._pool, lambda: self._merge(prepared, found), grace)
+        detection = await in_thread(pool, lambda: self._merge(prepared, found), grace)
         failure = found.failure
         if failure is not None and not detection.spans and found.coverage.answer == 0:
             return None, failure
@@ -234,3 +239,7 @@ class DetectorChecker:
                 span = replace(span, evidence=near or prepared.index.point_for(span.text, context))
             out.append(span)
         return out
+
+
+def _size(request: CheckRequest) -> int:
+    return len(request.answer) + sum(len(passage.text) for passage in request.grounding.passages)

@@ -129,7 +129,9 @@ class ValueSet:
 
     def _speaks_of_less(self) -> bool:
         if self._less is None:
-            self._less = any(_LESS.search(text) is not None for text in self.texts)
+            self._less = any(
+                _LESS.search(text, low, high) is not None for text in self.texts for low, high in pieces_of(text)
+            )
         return self._less
 
     def holds_identifier(self, value: Value) -> bool:

@@ -12,9 +12,9 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from vsr_hallucination.detection.text import INVISIBLE
+from vsr_hallucination.detection.text import INVISIBLE, sentence_gap
 
-CHUNK = 8192  # characters folded at a time, so that no single C call holds the interpreter for long
+CHUNK = 2048  # characters folded and scanned at a time: prose without a value is one search, of 0.9 ms
 _ODD = re.compile(r"[^\x00-\x7f]|\\[,;! ]|\{,\}|&nbsp;")
 _INVISIBLE = re.compile(f"[{INVISIBLE}\ufe00-\ufe0f]")
 _SPACES = "\u00a0\u202f\u2009\u2007\u2008\u200a\u2005\u2006"
@@ -95,22 +95,26 @@ def latin_skeleton(token: str) -> str:
 
 
 def folded_chunks(text: str) -> Iterator[Folded]:
-    """``text`` folded in pieces of about ``CHUNK`` characters, cut at line ends or spaces, never inside a number."""
+    """``text`` folded in pieces of about ``CHUNK`` characters, cut at the end of a line or sentence or at a space,
+    never inside a number."""
     start, size = 0, len(text)
     while start < size:
         end = min(size, start + CHUNK)
         if end < size:
-            cut = text.rfind("\n", start + CHUNK // 2, end)
+            half = start + CHUNK // 2
+            cut = text.rfind("\n", half, end)
             if cut < 0:
-                cut = _safe_space(text, start + CHUNK // 2, end)
+                cut = sentence_gap(text, half, end)
+            if cut < 0:
+                cut = _safe_space(text, half, end)
             end = end if cut < 0 else cut + 1
         yield fold(text[start:end], start)
         start = end
 
 
 def _safe_space(text: str, low: int, high: int) -> int:
-    """Last space in the range with no digit on either side (a group space must not be cut); -1 if there is none."""
+    """Last space in the range with no digit near it ("9 500", "3. Mai", "2 %" must not be cut); -1 if there is none."""
     cut = text.rfind(" ", low, high)
-    while cut > low and (text[cut - 1].isdigit() or (cut + 1 < len(text) and text[cut + 1].isdigit())):
+    while cut > low and any(map(str.isdigit, text[cut - 2 : cut + 3])):
         cut = text.rfind(" ", low, cut)
     return cut

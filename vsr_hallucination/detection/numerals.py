@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from vsr_hallucination.detection.text import PIECE
+
 # Grouped by three (one separator throughout), Indian grouping, or plain with at most one decimal mark.
 CORE = (
     r"(?:\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+|(?:'\d{3})+|(?:[\u00a0 ]\d{3})+)(?:[.,]\d+)?"
@@ -73,14 +75,29 @@ class Style:
 
 
 NO_STYLE = Style()
+_LONGEST = 64  # digits and marks in a row: more are no number that a person wrote
 _POINT = re.compile(r"\d,\d{3}\.\d|(?<![\d.,])\d+\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|(?<![\d.,])0\.\d{3}(?!\d)")
 _COMMA = re.compile(r"\d\.\d{3},\d|(?<![\d.,])\d+,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d\.\d{3}\.\d{3}(?!\.?\d)")
 
 
 def style_of(text: str) -> Style:
     """The style ``text`` shows; none where it shows none or both."""
-    point, comma = _POINT.search(text) is not None, _COMMA.search(text) is not None
+    point, comma = _shows(_POINT, text), _shows(_COMMA, text)
     return Style("." if point else ",") if point != comma else Style()
+
+
+def _shows(pattern: re.Pattern[str], text: str) -> bool:
+    """Searched a stretch at a time, none ending within a number: one search of a long text holds the interpreter."""
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + PIECE)
+        most = min(len(text), end + _LONGEST)
+        while end < most and (text[end].isdecimal() or text[end] in ".,"):
+            end += 1
+        if pattern.search(text, start, end) is not None:
+            return True
+        start = end
+    return False
 
 
 def readings(token: str, style: Style = NO_STYLE) -> tuple[tuple[Decimal, ...], bool]:

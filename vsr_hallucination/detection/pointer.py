@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from heapq import nsmallest
 
 from vsr_hallucination.detection.encoding import readings
 from vsr_hallucination.detection.text import pieces_of, sentences, split_long, words
@@ -115,7 +116,8 @@ class EvidenceIndex:
     def nearest(self, terms: Iterable[str], count: int = 1, boosts: dict[str, float] | None = None) -> list[Unit]:
         """The units that share most with ``terms``, best first, ties in text order."""
         found = self.scores(terms, boosts)
-        return [self.units[i] for i in sorted(found, key=lambda i: (-found[i], i))[:count]]
+        # Not sorted: a sort of all that share a word is one call that holds the interpreter.
+        return [self.units[i] for i in nsmallest(count, found, key=lambda i: (-found[i], i))]
 
     def point(self, unit: Unit, start: int | None = None, end: int | None = None) -> EvidencePointer:
         """Pointer to ``unit`` (or to part [start, end) of its passage), without outer space, cut to 200 characters."""
