@@ -73,7 +73,7 @@ def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Ite
     weights = {token.key: _weight(index, token) for token in said if token.key not in FUNCTION_WORDS}
     meant = {key: _ASKED * index.weight(key) for key in asked} | weights
     crossed, misplaced = _misplaced(index, said, lines, meant)
-    best = max(lines, key=lambda line: sum(weights[key] for key in weights if key in line.keys))
+    best = max(lines, key=lambda line: _held(weights, line))
     matcher = SequenceMatcher(None, [t.key for t in best.tokens], [t.key for t in said], autojunk=False)
     copied = sum(block.size for block in matcher.get_matching_blocks()) / len(said)
     if copied < _COPIED:
@@ -145,31 +145,56 @@ def _whole(text: str, unit: Unit, size: int) -> str:
     return text[start:end]
 
 
+def _held(weights: dict[str, float], line: _Line) -> float:
+    return sum(weight for key, weight in weights.items() if key in line.keys)
+
+
+def _anchors(said: Sequence[_Token]) -> list[tuple[_Token, ...]]:
+    """Numbers, each by itself, and names; capitalised words in a row are one name."""
+    found: list[tuple[_Token, ...]] = []
+    before = ""
+    for token in said:
+        if token.anchor == before == "name":
+            found[-1] = (*found[-1], token)
+        elif token.anchor:
+            found.append((token,))
+        before = token.anchor
+    return found
+
+
 def _misplaced(
     index: EvidenceIndex, said: Sequence[_Token], lines: Sequence[_Line], weights: dict[str, float]
 ) -> tuple[float, float]:
     """How many anchors stand only outside the line that holds the rest of the sentence, which has another in its
     place; each weighs as much as that line holds more of the rest: (between records, elsewhere)."""
     keys = {token.key for token in said}
+    anchors = _anchors(said)
     crossed = misplaced = 0.0
-    for anchor in {token for token in said if token.anchor}:
-        if not _known(index, anchor):
+    for anchor in anchors:
+        if not all(_known(index, token) for token in anchor):
             continue
-        rest = {key: weight for key, weight in weights.items() if key != anchor.key}
+        own = {token.key for token in anchor}
+        rest = {key: weight for key, weight in weights.items() if key not in own}
         whole = sum(rest.values())
-        if whole <= 0:
+        others = [
+            line for line in lines if any(t.anchor == anchor[0].anchor and t.key not in keys for t in line.tokens)
+        ]
+        holders = [line for line in lines if own & line.keys]
+        if whole <= 0 or not others:
             continue
-        ranked = sorted(((sum(rest[key] for key in rest if key in line.keys), n) for n, line in enumerate(lines)),
-                        key=lambda one: (-one[0], one[1]))  # fmt: skip
-        best = lines[ranked[0][1]]
-        holder, at = next(((score, n) for score, n in ranked if anchor.key in lines[n].keys), (0.0, None))
-        if anchor.key in best.keys or ranked[0][0] <= holder:
+        best = max(others, key=lambda line: _held(rest, line))
+        holder = max(holders, key=lambda line: _held(rest, line), default=None)
+        gap = _held(rest, best) - (0.0 if holder is None else _held(rest, holder))
+        if best in holders or gap <= 0:
             continue
-        if any(token.anchor == anchor.anchor and token.key not in keys for token in best.tokens):
-            if best.record and at is not None and lines[at].record:
-                crossed += (ranked[0][0] - holder) / whole
-            else:
-                misplaced += (ranked[0][0] - holder) / whole
+        if holder is not None and any(
+            {t.key for t in other} & holder.keys - best.keys for other in anchors if other is not anchor
+        ):
+            continue  # the sentence draws on both lines
+        if best.record and holder is not None and holder.record:
+            crossed += gap / whole
+        else:
+            misplaced += gap / whole
     return crossed, misplaced
 
 
