@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS, readings
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
@@ -23,12 +23,16 @@ from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
 _WORDS = 120
 _LINES = 12
 _OPENING = " \t\n\"'“”‘’([*_`–—•#|-"
+_NUMBERED = re.compile(r"\W{0,4}\d{1,3}[.)]\s")
+_LABEL = re.compile(r"(?: [A-Z]\w*){0,3}[*_` ]{0,4}:")
 _FIELD = re.compile(r"[|=;:]|,(?! )|\t")
 _RECORD = re.compile(r"\s*((?:[\w .\-]*\[\d+\])+)[.:]")
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d))[^\W_]+)*")
 _NEGATIONS = frozenset(
     "not no never cannot can't without neither nor isn't aren't wasn't weren't don't doesn't didn't won't".split()
 )
+_PRONOUNS = frozenset("he she it they this these that those his her its their him them who which".split())
+_FEWEST = 5  # words of a sentence that can be a copy with one word changed
 _JOINING = frozenset({"and", "or"})
 _ASKED = 0.5  # weight of the question's words beside the sentence's own
 _STOPS = ("", "\n", ".", "!", "?")
@@ -76,7 +80,7 @@ def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Ite
     best = max(lines, key=lambda line: _held(weights, line))
     matcher = SequenceMatcher(None, [t.key for t in best.tokens], [t.key for t in said], autojunk=False)
     copied = sum(block.size for block in matcher.get_matching_blocks()) / len(said)
-    if copied < _COPIED:
+    if copied < _COPIED or len(said) < _FEWEST:
         return Alignment(crossed, 0.0, copied=copied)
     substituted, reworded = _substituted(index, best.tokens, said, matcher.get_opcodes())
     return Alignment(crossed, misplaced, _inverted(best.tokens, said), substituted, reworded, copied)
@@ -84,7 +88,10 @@ def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Ite
 
 def _tokens(text: str) -> tuple[_Token, ...]:
     found: list[_Token] = []
-    matches = list(_WORD.finditer(text))[:_WORDS]
+    numbered = _NUMBERED.match(text)
+    matches = list(islice(_WORD.finditer(text, numbered.end() if numbered else 0), _WORDS))
+    # What a row or a field begins with names the field.
+    first_cell = text.find("|", text.find("|") + 1) if text.lstrip().startswith("|") else 0
     for n, match in enumerate(matches):
         word = match.group()
         forms = readings(word) if len(word) <= 64 else ()
@@ -97,6 +104,8 @@ def _tokens(text: str) -> tuple[_Token, ...]:
             before = text[: match.start()].rstrip(_OPENING)
             opens = not before or before[-1] in ".:!?"
             anchor = "name" if not opens or follows.isupper() or follows.isdigit() else ""
+        if anchor == "name" and (match.start() < first_cell or _LABEL.match(text, match.end())):
+            anchor = ""
         found.append(_Token(key, anchor, word))
     return tuple(found)
 
@@ -223,7 +232,9 @@ def _substituted(
     among the first kind negations that only one side has."""
     known = novel = 0.0
     for n, (kind, a, b, c, d) in enumerate(opcodes):
-        if kind == "replace" and 0 < n < len(opcodes) - 1 and b - a <= 2 and d - c <= 2:
+        replaced = kind == "replace" and 0 < n < len(opcodes) - 1 and b - a <= 2 and d - c <= 2
+        # A name in the place of a pronoun says who is meant.
+        if replaced and not all(token.key in _PRONOUNS for token in line[a:b]):
             if all(_known(index, token) for token in said[c:d]):
                 known += 1
             else:
