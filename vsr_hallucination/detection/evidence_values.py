@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import merge
 
 from vsr_hallucination.detection.fold import latin_skeleton
+from vsr_hallucination.detection.measures import OTHER, Measures
 from vsr_hallucination.detection.numerals import style_of
 from vsr_hallucination.detection.text import pieces_of
 from vsr_hallucination.detection.values import Date, Value, values
@@ -25,6 +26,7 @@ _LESS = re.compile(
     r"reduc\w*|lower\w*|down|shr[aiu]nk|cut|cuts|owed?|owes|debt|overdr\w+)\b|\(\d",
     re.IGNORECASE,
 )
+_GROUPS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _MONTHS = "january february march april may june july august september october november december".split()
 
 
@@ -43,6 +45,7 @@ class ValueSet:
     counts: set[int] = field(default_factory=set)  # how often a key or a passage repeats
     words: set[str] = field(default_factory=set)
     texts: list[str] = field(default_factory=list)
+    measures: Measures = field(default_factory=Measures)
     _sorted: list[Decimal] = field(default_factory=list)
     _shapes: set[Date] = field(default_factory=set)  # the dates with any of their parts left out
     _days: set[tuple[int | None, int | None]] = field(default_factory=set)  # month and day (or none) of the dates
@@ -66,12 +69,19 @@ class ValueSet:
                     if n % 256 == 255:
                         alive()
                     found._add(value)
+                    found.measures.add(value, piece)
+                for field_text in _fields(piece):
+                    for value in values(field_text, style):
+                        found._add(value)
+                        found.measures.add(value, field_text)
+                found.measures.add_words(piece)
                 lowered = piece.lower()
                 found.words.update(month for month in _MONTHS if month in lowered)
                 for match in _KEY.finditer(piece):
                     keys[match.group(1)] += 1
         found.counts = {len(found.texts), *keys.values()}
         found._sorted = _in_order(found.numbers)
+        found.measures.close()
         return found
 
     def _add(self, value: Value) -> None:
@@ -95,7 +105,9 @@ class ValueSet:
             for date in value.dates:
                 self._add_date(date)
             for year, _, day in value.dates:
-                self.numbers.update(Decimal(part) for part in (year, day) if part is not None)
+                parts = [Decimal(part) for part in (year, day) if part is not None]
+                self.numbers.update(parts)
+                self.measures.tag(parts, OTHER)
 
     def _add_date(self, date: Date) -> None:
         if date in self.dates:
@@ -112,14 +124,16 @@ class ValueSet:
         A negative number needs a negative one here, or a text that speaks of less ("fell by 3 %")."""
         if value.negative and self.negatives.isdisjoint(value.readings) and not self._speaks_of_less():
             return False
+        fits = self.measures.fits
         for number in value.readings:
-            if number in self.numbers or (as_bound and number in self.ends):
+            if (number in self.numbers or (as_bound and number in self.ends)) and fits(number, value):
                 return True
-            if value.percent and number / _HUNDRED in self.numbers:
+            share = number / _HUNDRED
+            if value.percent and share != share.to_integral_value() and share in self.numbers and fits(share, value):
                 return True
-            if not value.percent and number * _HUNDRED in self.percents:
+            if not value.units and number * _HUNDRED in self.percents:
                 return True
-        if value.range is not None and value.range in self.ranges:
+        if value.range is not None and value.range in self.ranges and fits(value.readings[0], value):
             return True
         return bool(value.parts) and not value.scaled and all(part in self.numbers for part in value.parts)
 
@@ -174,6 +188,13 @@ class ValueSet:
             out.append(self._sorted[at])
             at += 1
         return out
+
+
+def _fields(piece: str) -> Iterator[str]:
+    """Fields of the comma-separated lines of ``piece``: "34,3.8,5,232" holds 5 and 232, too."""
+    for line in piece.split("\n"):
+        if line.count(",") >= 2 and ", " not in line and "," in _GROUPS.sub("", line):
+            yield from line.split(",")
 
 
 def _in_order(numbers: set[Decimal]) -> list[Decimal]:

@@ -85,6 +85,8 @@ def _fold_one(odd: str, text: str, at: int) -> str:
     digit = unicodedata.decimal(odd, None)
     if digit is not None:
         return str(digit)
+    if unicodedata.category(odd) == "No" and at and text[at - 1].isdigit():
+        return "^"  # the mark of a note, or a power: not one more digit
     narrow = unicodedata.normalize("NFKC", odd)
     return narrow if len(narrow) == 1 else odd
 

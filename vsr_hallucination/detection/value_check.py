@@ -11,16 +11,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
-from vsr_hallucination.detection.consequences import Consequences, may_be_bound
+from vsr_hallucination.detection.consequences import Consequences, is_about, may_be_bound, step_of
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.marks import Marks
+from vsr_hallucination.detection.measures import together
 from vsr_hallucination.detection.numerals import Style, style_of
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.quantities import quantities
 from vsr_hallucination.detection.text import sentences, split_long, tidy_span
 from vsr_hallucination.detection.types import EvidencePointer
+from vsr_hallucination.detection.units import dimensions, unit_named
 from vsr_hallucination.detection.values import Value, values
 
 VALUE_CHECK_CONFIDENCE = 0.95
@@ -31,6 +36,11 @@ _NEGATED = re.compile(
     r"\b(?:not|no|n't|never|rather than|instead of|incorrect|wrong|neither|nor)\b|n't\b", re.IGNORECASE
 )
 _STYLE_TEXT = 65_536
+_OPERAND_LINES = 3
+_WORDS_OF_ITS_OWN = 3  # a sentence with fewer known words is read with the question
+_QUESTION = 500
+_OUT_OF = re.compile(r"\bout of\s*[*_`]*$", re.IGNORECASE)
+_STATED = re.compile(r"(?:a|one)[ -](?:whole|full|single|fortnight|decade|century|millennium)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +93,117 @@ def check_values(
     asked = ValueSet.build((question,)) if question else ValueSet()
     shown = _Answer.of(answer)
     marks = Marks(answer, len(index.grounding.passages) + len(index.grounding.unread))
-    consequences = Consequences(answer, evidence)
+    consequences = Consequences(answer, evidence, lambda span: _lines(answer, span, index))
     flagged: list[Flagged] = []
     confirmed: list[tuple[int, int]] = []
-    for n, value in enumerate(values(answer, shown.style)):
+    before: Value | None = None
+    for n, (value, after) in enumerate(_read(answer, shown.style)):
         if n % 64 == 0:
             alive()
-        if _holds(evidence, answer, value):
+        before, last = value, before
+        if value.worded:
+            kept = _worded_is_fine(evidence, answer, value)
+        elif _holds(evidence, answer, value):
             confirmed.append((value.start, value.end))
+            continue
+        else:
+            kept = _says_the_same(evidence, answer, last, value, after)
+        if kept:
             continue
         mark = marks.kind(value)
         if mark == "exempt":
             continue
         sentence = shown.sentence(value.start)
-        in_question = _holds(asked, answer, value)
+        in_question = not value.worded and _holds(asked, answer, value)
         if not in_question and value.kind == "number" and _harmless(consequences, sentence, value):
             continue
         alive()
-        nearest = _nearest(answer, sentence, value, index) if len(flagged) < _POINTERS else None
-        doubtful = in_question or mark == "judge" or _needs_contradiction(value)
-        if doubtful and (nearest is None or not _contradicts(answer, sentence, value, nearest, index)):
+        nearest = _nearest(answer, sentence, value, index, question) if len(flagged) < _POINTERS else None
+        doubtful = in_question or mark == "judge" or _needs_contradiction(answer, value, evidence)
+        if doubtful and (nearest is None or not _contradicts(answer, sentence, value, nearest, index, question)):
             continue
-        span = tidy_span(answer, value.start, value.end) or (value.start, value.end)
+        span = tidy_span(answer, value.start, _wrong_to(evidence, value)) or (value.start, value.end)
         flagged.append(Flagged(*span, nearest.pointer if nearest else None))
     return ValueFindings(_merged(flagged), tuple(confirmed))
 
 
+def _read(answer: str, style: Style) -> Iterator[tuple[Value, Value | None]]:
+    """The values of the answer in order, each with the one after it; what says an amount in words takes its place."""
+    worded = deque(replace(q, worded=True) for q in quantities(answer))
+    held: Value | None = None
+    for value in values(answer, style):
+        while worded and worded[0].start <= value.start:
+            said = worded.popleft()
+            if held is not None:
+                yield held, said
+            held = said
+        if held is not None and held.worded and value.start < held.end:
+            continue
+        if held is not None:
+            yield held, value
+        held = value
+    for said in worded:
+        if held is not None:
+            yield held, said
+        held = said
+    if held is not None:
+        yield held, None
+
+
+def _worded_is_fine(evidence: ValueSet, answer: str, value: Value) -> bool:
+    """Whether an amount in words ("half an hour", "a third of") has its like in the evidence, or is only a manner."""
+    number, measures = value.readings[0], evidence.measures
+    if value.percent:
+        return number >= 200 or measures.share(number, Decimal(1), figures=True) or number / 100 in evidence.numbers
+    if number == 1 and not _STATED.match(answer, value.start):
+        return True  # "a year"
+    if any(number in evidence.numbers and measures.fits(number, value) for number in value.readings):
+        return True
+    return measures.converts(number, value.units, Decimal("0.1"), approximate=True)
+
+
+def _says_the_same(evidence: ValueSet, answer: str, last: Value | None, value: Value, after: Value | None) -> bool:
+    """Whether the evidence says the same another way: in another unit, in words, as a year of a decade or century."""
+    if value.kind == "identifier":
+        return bool(unit_named(answer[value.start : value.end].replace("³", "3").replace("²", "2")))
+    if value.kind != "number":
+        return False
+    number, measures = value.readings[0], evidence.measures
+    if value.ordinal or value.decade:
+        return measures.in_span(value, answer)
+    about = is_about(answer, value)
+    if value.percent:
+        return measures.share(number, step_of(number), approximate=about)
+    if not value.units:
+        return False
+    if measures.converts(number, value.units, step_of(number), approximate=about):
+        return True
+    for first, second in ((last, value), (value, after)):
+        joined = together(first, second, answer) if first is not None and second is not None else None
+        if joined is not None and second is not None and measures.converts(joined, second.units, step_of(joined)):
+            return True
+    return False
+
+
+def _wrong_to(evidence: ValueSet, value: Value) -> int:
+    """Where the wrong part ends: with the unit, if the evidence has the number, but not in it."""
+    measures = evidence.measures
+    if value.kind != "number" or value.unit_end <= value.end or value.percent:
+        return value.end
+    known = any(number in measures.tags and not measures.fits(number, value) for number in value.readings)
+    scaled = any(part in measures.mantissas or part in measures.tags for part in value.parts)
+    return value.unit_end if known or scaled else value.end
+
+
+def _lines(answer: str, sentence: tuple[int, int], index: EvidenceIndex) -> list[str]:
+    terms = index.terms(answer[sentence[0] : sentence[1]][:2000])
+    return [index.text(unit) for unit in index.nearest(terms, _OPERAND_LINES)]
+
+
 def _harmless(consequences: Consequences, sentence: tuple[int, int], value: Value) -> bool:
-    return value.ambiguous or consequences.counts_items(sentence, value) or consequences.follows(sentence, value)
+    if value.ambiguous or value.worded:
+        return value.ambiguous
+    return consequences.counts_items(sentence, value) or consequences.follows(sentence, value)
 
 
 def _merged(flagged: list[Flagged]) -> tuple[Flagged, ...]:
@@ -134,11 +227,17 @@ def _holds(known: ValueSet, answer: str, value: Value) -> bool:
     return known.holds_time(value)
 
 
-def _needs_contradiction(value: Value) -> bool:
+def _needs_contradiction(answer: str, value: Value, evidence: ValueSet) -> bool:
     """Values so often said in passing that only evidence for another one makes them worth a flag."""
     if value.kind != "number":
         return False
+    if value.worded:
+        return True
     number = value.readings[0]
+    if number > 1 and value.units and evidence.measures.rivals(value):
+        return False
+    if _OUT_OF.search(answer[max(0, value.start - 12) : value.start]) and number in (5, 10, 100):
+        return True
     return (value.spelled and number < _SMALL_WORD) or number in (0, 1) or (value.percent and number == 100)
 
 
@@ -149,11 +248,15 @@ class _Near:
     pointer: EvidencePointer
 
 
-def _nearest(answer: str, sentence: tuple[int, int], value: Value, index: EvidenceIndex) -> _Near | None:
+def _nearest(
+    answer: str, sentence: tuple[int, int], value: Value, index: EvidenceIndex, question: str = ""
+) -> _Near | None:
     """The evidence value closest to ``value``: in a line that shares its words, of its kind, of similar size."""
     close = index.terms(answer[max(sentence[0], value.start - 32) : value.start])[-3:]
     close += index.terms(answer[value.end : min(sentence[1], value.end + 32)])[:3]
     around = index.terms(answer[max(sentence[0], value.start - 200) : min(sentence[1], value.end + 200)])
+    if sum(index.knows(term) for term in set(around)) < _WORDS_OF_ITS_OWN:
+        around += index.terms(question[:_QUESTION])  # "It is three weeks."
     boosts = dict.fromkeys(around, 1.0) | dict.fromkeys(close, 2.0)
     best: tuple[tuple[bool, float], Unit, Value, tuple[Value, ...]] | None = None
     lines = index.nearest(around, _NEAREST_LINES, boosts)
@@ -194,24 +297,41 @@ def _alike(value: Value, candidate: Value) -> float:
     return 0.0
 
 
-def _contradicts(answer: str, sentence: tuple[int, int], value: Value, near: _Near, index: EvidenceIndex) -> bool:
+def _contradicts(
+    answer: str, sentence: tuple[int, int], value: Value, near: _Near, index: EvidenceIndex, question: str
+) -> bool:
     """Whether the nearest line gives another figure for what the answer counts: same noun, other value."""
     text = answer[sentence[0] : sentence[1]]
     if _NEGATED.search(text):
         return False
-    line = set(index.terms(index.text(near.unit)))
-    after = index.terms(answer[value.end : min(sentence[1], value.end + 40)])[:1]
-    before = index.terms(answer[max(sentence[0], value.start - 40) : value.start])[-1:]
-    if not any(term in line and not term[0].isdigit() for term in (*after, *before)):
-        return False
-    rivals = [other for other in near.values if other.kind == value.kind]
-    if value.kind == "number":
-        rivals = [
-            other
-            for other in rivals
-            if other.percent == value.percent and set(other.readings).isdisjoint(value.readings)
-        ]
-    if not rivals:
-        return False
+    line = index.text(near.unit)
+    mine = _neighbours(answer, max(sentence[0], value.start - 40), value, sentence[1], index)
     said = {number for other in values(text) for number in other.readings}
-    return not any(said.intersection(other.readings) for other in rivals)
+    asked = set(index.terms(text))
+    if sum(index.knows(term) for term in asked) < _WORDS_OF_ITS_OWN:
+        asked.update(index.terms(question[:_QUESTION]))
+    shared = asked.intersection(index.terms(line))
+    for other in near.values:
+        if other.kind != value.kind:
+            continue
+        if value.kind == "number":
+            apart = bool(value.units and other.units) and set(value.units).isdisjoint(other.units)
+            if other.percent != value.percent or other.ordinal != value.ordinal or other.decade != value.decade:
+                continue
+            if not apart and not set(other.readings).isdisjoint(value.readings):
+                continue
+            if not apart and said.intersection(other.readings):
+                continue
+            alike = value.units and not dimensions(value.units).isdisjoint(dimensions(other.units))
+            if alike and len(shared) >= 2:
+                return True
+        if not mine.isdisjoint(_neighbours(line, max(0, other.start - 40), other, len(line), index)):
+            return True
+    return False
+
+
+def _neighbours(text: str, low: int, value: Value, high: int, index: EvidenceIndex) -> set[str]:
+    """The words that say what a value counts: the one after it and the one before it."""
+    after = index.terms(text[value.end : min(high, value.end + 40)])[:1]
+    before = index.terms(text[low : value.start])[-1:]
+    return {term for term in (*after, *before) if not term[0].isdigit()}

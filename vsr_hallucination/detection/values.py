@@ -24,6 +24,7 @@ from vsr_hallucination.detection.numerals import (
     spelled,
 )
 from vsr_hallucination.detection.text import UNSPACED
+from vsr_hallucination.detection.units import PERCENT, Reading, unit_at
 
 Date = tuple[int | None, int | None, int | None]
 
@@ -36,6 +37,9 @@ class Value:
     possibly unknown. ``minutes``: a time of day. ``ambiguous``: never flagged. ``spelled``: written in words.
     ``negative``: a minus sign stands before it; ``readings`` are without it.
     ``range``: the number is an endpoint of it. ``parts``: numbers inside that may stand for it.
+    ``units``: what a number may be measured in, to ``unit_end``; ``counts``: a noun follows that is no known unit.
+    ``ordinal``: "19th". ``decade``: "1890s". ``worded``: an amount without a figure
+    (``quantities``).
     """
 
     start: int
@@ -52,6 +56,12 @@ class Value:
     negative: bool = False
     range: tuple[Decimal, Decimal] | None = None
     parts: tuple[Decimal, ...] = ()
+    units: tuple[str, ...] = ()
+    unit_end: int = 0
+    counts: bool = False
+    ordinal: bool = False
+    decade: bool = False
+    worded: bool = False
 
 
 _MONTHS = (
@@ -89,7 +99,7 @@ _SCAN = re.compile(
     re.VERBOSE,
 )
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3}){2,}")
-_AS_NUMBER = re.compile(rf"(?:{_CURRENCY})?({CORE})(?:-?({_SUFFIX}|[a-z]{{2,}}(?:-[a-z]+)*))?")
+_AS_NUMBER = re.compile(rf"(?:{_CURRENCY})?({CORE})(?:-?({_SUFFIX}(?:-[a-z]+)*|[A-Z]?[a-z]{{2,}}(?:-[a-z]+)*))?")
 _WORD_NUMBER = re.compile(rf"[a-z]{{2,}}(?:-[a-z]+)*-({CORE})")
 _RANGE_UNIT = re.compile(rf"({CORE})-({CORE})({_SUFFIX})")
 _SCALES = "|".join(sorted((word for word in MAGNITUDE if word.isascii()), key=len, reverse=True))
@@ -102,8 +112,13 @@ _AFTER = re.compile(
 _MINUS = re.compile(r"(?:(?:^|[\s(\[{=:,;|<>*_\"'`$€£/])-|(?:^|[^\w\s-][ ]|[^\W\d_][ ])(?:minus|negative)[ ])[$€£]?$")
 _BULLET = re.compile(r"(?:^|\n)[ \t]*-$")
 _UNJOINED = re.compile(r"\d[ \u00a0]*-[$€£]?$")
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
+_DECADE = re.compile(r"[ ]?'?[ ]?s(?![^\W_])")
+_LABEL = re.compile(r"\b(?:passage|document|source|doc|text|page|step)[ ]$", re.IGNORECASE)
+_HALF_MORE = re.compile(r"[ -]and[ -]a[ -]half(?![^\W_])")
 _BARE_LINE = re.compile(r"[^\w\n]*(?:\n|$)")
 _JOIN = re.compile(rf"(?:{_S}?-{_S}?|{_S}(?:to|bis|à|through|until){_S}|~)[$€£]?")
+_LISTED = re.compile(rf"{_S}?(?:,|/|&|,?{_S}(?:and|or|und|oder|et|ou|y|o)){_S}?")
 _AND = re.compile(rf"{_S}(?:and|und|et|y){_S}[$€£]?")
 _BETWEEN = re.compile(rf"\b(?:between|zwischen|entre){_S}[$€£]?$", re.IGNORECASE)
 
@@ -125,6 +140,9 @@ def _in_chunk(chunk: Folded, style: Style) -> Iterator[Value]:
             first = held[2]
             if joined and found.kind == "number":
                 first, found = _as_range(first, found)
+            bare = first.kind == "number" and not first.units and not first.counts
+            if bare and found.units and (joined or _LISTED.fullmatch(gap)):
+                first = replace(first, units=found.units, percent=found.percent)  # "10 and 20 percent"
             yield _placed(chunk, held[0], held[1], first)
         held = (start, end, found)
     if held is not None:
@@ -133,11 +151,12 @@ def _in_chunk(chunk: Folded, style: Style) -> Iterator[Value]:
 
 def _placed(chunk: Folded, start: int, end: int, found: Value) -> Value:
     first, last = chunk.at(start, end)
-    return replace(found, start=first, end=last)
+    unit_end = chunk.at(start, found.unit_end)[1] if found.unit_end > end else last
+    return replace(found, start=first, end=last, unit_end=unit_end)
 
 
 def _as_range(first: Value, last: Value) -> tuple[Value, Value]:
-    if first.kind != "number" or first.spelled != last.spelled or first.range is not None:
+    if first.kind != "number" or first.range is not None:
         return first, last
     low, high = first.readings[0], last.readings[0]
     if last.scaled and not first.scaled:
@@ -177,6 +196,8 @@ def _read(match: re.Match[str], text: str, style: Style) -> tuple[Value | None, 
         if dates:
             return Value(0, 0, "date", dates=dates), start, start + len(token.rstrip(" .,"))
         return Value(0, 0, "identifier", key=token), start, start + len(token)
+    if kind == "time" and _LABEL.search(text[max(0, start - 12) : start]) and "m" not in token.lower():
+        return None, start, start + token.index(":")  # "passage 3:49,124 samples"
     if kind == "time":
         minutes = _minutes(token)
         return (Value(0, 0, "time", minutes=minutes) if minutes else None), start, end
@@ -229,11 +250,18 @@ def _number(
             grown = tuple(m.scaleb(power) for m in meanings)
             loose = folded in LOOSE_MAGNITUDE
             meanings, scaled, ambiguous = grown + (meanings if loose else ()), not loose, False
+    if (half := _HALF_MORE.match(text, end)) is not None:
+        meanings, ambiguous = (meanings[0] + Decimal("0.5"), *meanings), False
     percent = after is not None and after.group("percent") is not None
+    ordinal, decade = _ORDINAL.match(text, end) is not None, not spelt and _DECADE.match(text, end) is not None
+    measured = half.end() if half else after.end("word") if after and scaled and after.group("word") else end
+    beside = unit_at(text, start, measured) if not ordinal and not decade else Reading(end=end)
+    if percent and after is not None:
+        beside = Reading((PERCENT,), after.end())
     return Value(
         0, 0, "number", readings=meanings, percent=percent, scaled=scaled, ambiguous=ambiguous, spelled=spelt,
-        negative=_negative(text, start, end),
-        parts=original if scaled else (),
+        negative=_negative(text, start, end), parts=original if scaled else (), units=beside.units,
+        unit_end=beside.end, counts=beside.counts, ordinal=ordinal, decade=decade,
     )  # fmt: skip
 
 
