@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import merge
 
 from vsr_hallucination.detection.fold import latin_skeleton
-from vsr_hallucination.detection.measures import OTHER, Measures
-from vsr_hallucination.detection.numerals import style_of
+from vsr_hallucination.detection.measures import FIELD, OTHER, Measures
+from vsr_hallucination.detection.numerals import Style, style_of
 from vsr_hallucination.detection.text import pieces_of
 from vsr_hallucination.detection.values import Date, Value, values
 
@@ -27,6 +27,8 @@ _LESS = re.compile(
     re.IGNORECASE,
 )
 _GROUPS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_PLAIN = re.compile(r"[1-9]\d{0,14}(?:\.\d{1,9})?|0(?:\.\d{1,9})?")
+_FIELD_TEXT = 200
 _MONTHS = "january february march april may june july august september october november december".split()
 
 
@@ -70,10 +72,7 @@ class ValueSet:
                         alive()
                     found._add(value)
                     found.measures.add(value, piece)
-                for field_text in _fields(piece):
-                    for value in values(field_text, style):
-                        found._add(value)
-                        found.measures.add(value, field_text)
+                found._add_fields(piece, style)
                 found.measures.add_words(piece)
                 lowered = piece.lower()
                 found.words.update(month for month in _MONTHS if month in lowered)
@@ -83,6 +82,25 @@ class ValueSet:
         found._sorted = _in_order(found.numbers)
         found.measures.close()
         return found
+
+    def _add_fields(self, piece: str, style: Style) -> None:
+        """Fields of comma-separated lines that read as part of their neighbour: "5,232" is 5 and 232 there, too."""
+        for line in piece.split("\n"):
+            if line.count(",") < 2 or ", " in line or "," not in _GROUPS.sub("", line):
+                continue
+            fields = line.split(",")
+            for n, text in enumerate(fields):
+                glued = text[:1].isdigit() and n and fields[n - 1][-1:].isdigit()
+                if not glued and not (text[-1:].isdigit() and fields[n + 1 : n + 2] and fields[n + 1][:1].isdigit()):
+                    continue
+                if _PLAIN.fullmatch(text):
+                    number = Decimal(text)
+                    self.numbers.add(number)
+                    self.measures.tag((number,), FIELD)
+                    continue
+                for value in values(text[:_FIELD_TEXT], style):
+                    self._add(value)
+                    self.measures.add(value, text)
 
     def _add(self, value: Value) -> None:
         if value.kind == "number":
@@ -188,13 +206,6 @@ class ValueSet:
             out.append(self._sorted[at])
             at += 1
         return out
-
-
-def _fields(piece: str) -> Iterator[str]:
-    """Fields of the comma-separated lines of ``piece``: "34,3.8,5,232" holds 5 and 232, too."""
-    for line in piece.split("\n"):
-        if line.count(",") >= 2 and ", " not in line and "," in _GROUPS.sub("", line):
-            yield from line.split(",")
 
 
 def _in_order(numbers: set[Decimal]) -> list[Decimal]:

@@ -17,7 +17,8 @@ from vsr_hallucination.detection.quantities import quantities
 from vsr_hallucination.detection.units import PERCENT, UNITS, base, dimensions, equal, unit_named
 from vsr_hallucination.detection.values import Value
 
-FIELD, BARE, COUNTS, LABEL, OTHER = "field", "", "#", "label", "other"
+FIELD, BARE, COUNTS, NTH, OTHER = "field", "", "#", "nth", "other"
+_NO_COUNT = frozenset(("length", "area", "mass", "volume", "data", "temperature", "percent"))
 _LOOKED_AT = 64  # amounts of about the same size that one value is compared with
 _WORDS = re.compile(
     r"\b(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-)?(first|second|third|fourth|fifth|sixth|seventh|"
@@ -33,13 +34,8 @@ _ORDINALS = {
     )
 } | {"thirtieth": 30}
 _TENS = {t: 10 * (n + 2) for n, t in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())}
-_LABEL = re.compile(
-    r"(?:\b(?:passage|source|document|doc|text|step|figure|fig\.|table|section|chapter|page|no\.|item)[ ]|[\[#]|"
-    r"(?:^|\n)[ \t]*\(?)$",
-    re.IGNORECASE,
-)
+_LABELS = frozenset("passage source document doc text step figure fig table section chapter page no item".split())
 _LABEL_ENDS = re.compile(r"[:\])]|\.\s")
-_FIELD = re.compile(r"(?:^|[:=|,;\"\n([{*_`])[ \t]*[*_`]*$")
 _FIELD_ENDS = re.compile(r"[*_`]*[ \t]*(?:[,;|\"\n})\]/]|$)|,?[ ]?(?:and[ ]|or[ ]|to[ ]|-|/)?\d")
 _KEY = re.compile(r"([A-Za-z][\w ()/.\[\]-]{1,40})\W{0,2}[:=]\s*$")
 _KEY_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -88,21 +84,29 @@ class Measures:
 
     def _stands_with(self, value: Value, text: str) -> tuple[str, ...]:
         if value.ordinal or value.decade:
-            return (OTHER,)
+            return (NTH if value.ordinal else OTHER,)
         if value.units:
             return (*value.units, COUNTS) if value.counts else value.units
-        before = text[max(0, value.start - 48) : value.start]
-        if _LABEL.search(before) and _LABEL_ENDS.match(text, value.end):
-            return (LABEL,)
         if value.counts or value.spelled:
             return (COUNTS,)
+        before = text[max(0, value.start - 12) : value.start].rstrip(" \t*_`")
+        first = before[-1:] in ("", "\n")
+        if _LABEL_ENDS.match(text, value.end) and (
+            first or before[-1] in "[#" or before.rpartition(" ")[2].strip(".").lower() in _LABELS
+        ):
+            return (OTHER,)
+        if before[-1:] in (":", "="):
+            self._read_key(value, text[max(0, value.start - 48) : value.start])
+        field_of_its_own = first or before[-1] in ":=|,;\"(["
+        return (FIELD if field_of_its_own and _FIELD_ENDS.match(text, value.end) else BARE,)
+
+    def _read_key(self, value: Value, before: str) -> None:
+        """The unit that a key names: of ``duration_min: 180``, minutes."""
         key = _KEY.search(before)
-        if key is not None:
-            for word in _KEY_WORDS.findall(key.group(1)):
-                for unit in unit_named(word) or unit_named(word.lower()):
-                    for reading in value.readings:
-                        self._amount(reading, unit)
-        return (FIELD if _FIELD.search(before) and _FIELD_ENDS.match(text, value.end) else BARE,)
+        for word in _KEY_WORDS.findall(key.group(1)) if key else ():
+            for unit in unit_named(word) or unit_named(word.lower()):
+                for reading in value.readings:
+                    self._amount(reading, unit)
 
     def _amount(self, number: Decimal, unit: str) -> None:
         if UNITS[unit].system:
@@ -145,9 +149,9 @@ class Measures:
         if tags is None or FIELD in tags:
             return True
         if not value.units:
-            # "76 races" are no 76 metres; "aged 84" and "84-year-old" are one.
-            return not value.counts or not all(tag in UNITS and tag != "year" for tag in tags)
-        if not tags.isdisjoint(value.units):
+            # "76 races" are no 76 metres.
+            return not value.counts or not all(tag in UNITS and UNITS[tag].dimension in _NO_COUNT for tag in tags)
+        if not tags.isdisjoint(value.units) or (NTH in tags and "year" in value.units):  # the 70th anniversary
             return True
         if value.percent:
             return BARE in tags and not self.shares

@@ -85,8 +85,9 @@ _BETWEEN = frozenset(
 # After these a number stands for itself: "rose to 40 in May".
 _FUNCTION = frozenset(
     "a an the in on at of to for from by with and or but if as is are was were be has have had not no which who that "
-    "than then when while during since until before after per each und oder last next ago later earlier already now today only in im am von zu bis mit et ou de à y o en "
-    "between against over under about so because where it they he she its their his her this these those".split()
+    "than then when while during since until before after per each between against over under about so because where "
+    "it they he she we you its their his her our your this these those all both also last next ago later earlier "
+    "already now today only und oder im am von zu bis mit et ou de y o en".split()
 )
 _WORD = r"[^\W\d_]{1,24}[²³23]?"
 _BEHIND = re.compile(
