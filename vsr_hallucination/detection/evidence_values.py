@@ -11,7 +11,7 @@ from decimal import Decimal
 from heapq import merge
 
 from vsr_hallucination.detection.fold import latin_skeleton
-from vsr_hallucination.detection.measures import FIELD, OTHER, Measures
+from vsr_hallucination.detection.measures import BARE, FIELD, OTHER, Measures
 from vsr_hallucination.detection.numerals import Style, style_of
 from vsr_hallucination.detection.text import pieces_of
 from vsr_hallucination.detection.values import Date, Value, values
@@ -29,6 +29,8 @@ _LESS = re.compile(
 _GROUPS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PLAIN = re.compile(r"[1-9]\d{0,14}(?:\.\d{1,9})?|0(?:\.\d{1,9})?")
 _FIELD_TEXT = 200
+_QUARTER = re.compile(r"q([1-4])")
+_INNER = re.compile(r"(?<=[^\W\d_])(?=\d)")
 _MONTHS = "january february march april may june july august september october november december".split()
 
 
@@ -173,7 +175,11 @@ class ValueSet:
         if value.key.isdigit() or self._searches >= _LITERAL_SEARCHES:
             return False
         self._searches += 1
-        literal = re.compile(rf"(?<![^\W_]){re.escape(value.key)}(?![^\W_])")
+        if (quarter := _QUARTER.fullmatch(value.key)) and int(quarter.group(1)) in self.measures.ordinals:
+            return True
+        # "F1-score" is "F1 score", "TiO2" is "TiO 2".
+        spaced = _INNER.sub(r"[ ]?", re.escape(value.key).replace(r"\-", "[ -]?"))
+        literal = re.compile(rf"(?<![^\W_]){spaced}(?![^\W_])")
         if self._folded is None:
             self._folded = [
                 latin_skeleton(text[low:high]).casefold() for text in self.texts for low, high in pieces_of(text)
@@ -195,6 +201,11 @@ class ValueSet:
 
     def holds_time(self, value: Value) -> bool:
         """Whether the time of day is here, on a 12 or 24 hour clock."""
+        tags = self.measures.tags
+        for minute in value.minutes:  # "7 pm" for "at 7?"
+            hours = (Decimal(minute // 60), Decimal(minute // 60 % 12 or 12)) if minute % 60 == 0 else ()
+            if any(tags.get(hour, frozenset()) & {BARE, FIELD} for hour in hours):
+                return True
         twelve = {minute % 720 for minute in self.minutes}
         return any(minute in self.minutes or minute % 720 in twelve for minute in value.minutes)
 

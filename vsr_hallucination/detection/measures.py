@@ -54,6 +54,7 @@ class Measures:
     ordinals: set[int] = field(default_factory=set)
     years: list[int] = field(default_factory=list)
     _amounts: dict[str, list[tuple[Decimal, Decimal, str]]] = field(default_factory=dict)
+    _joined: set[tuple[Decimal, str]] = field(default_factory=set)
     _last: tuple[int, str, Value] | None = None
 
     def tag(self, numbers: Iterable[Decimal], *tags: str) -> None:
@@ -120,6 +121,7 @@ class Measures:
         joined = together(last[2], value, text)
         if joined is not None:
             self._amount(joined, value.units[0])
+            self._joined.add((joined, value.units[0]))
 
     def add_words(self, text: str) -> None:
         """Amounts and ordinals that ``text`` says without figures."""
@@ -174,6 +176,8 @@ class Measures:
             low, high = base(number, unit) * Decimal("0.85"), base(number, unit) * Decimal("1.18")
             at = 0 if degrees else bisect_left(amounts, (low,))
             around = [a for a in amounts[at : at + _LOOKED_AT] if degrees or a[0] <= high]
+            if (number, unit) in self._joined:
+                return True
             # One in the same unit, and another number: "1,993 m (6,539 ft)" does not say 1,994 m.
             if any(other == unit for _, _, other in around):
                 around = [a for a in around if UNITS[a[2]].system == UNITS[unit].system]

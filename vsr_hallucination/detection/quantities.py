@@ -31,6 +31,10 @@ _SCAN = re.compile(
 )
 _TIMES = {"doub": 200, "twi": 200, "two": 200, "tri": 300, "three": 300}
 # "A third" may be a third man, "a quarter" three months: a share has "of" behind it or nothing more.
+_NO_SHARE = re.compile(
+    r"\b(?:first|second|other|latter|former|top|bottom|upper|lower|next|last|and|a|the|one|this|that|each|\w+ern)\s*-?$",
+    re.IGNORECASE,
+)
 _SHARE = re.compile(r"[ ]of\b|[ ]*(?:[.,;:)!?\n]|$)")
 
 
@@ -64,6 +68,8 @@ def _read(match: re.Match[str], text: str) -> tuple[Decimal, tuple[str, ...]] | 
     if _SHARE.match(text, match.end(), match.end() + 8) is None:
         return None
     if match.group("alone"):
+        if _NO_SHARE.search(text[max(0, match.start() - 12) : match.start()]):
+            return None
         return Decimal(50), (PERCENT,)
     part = match.group("part").lower().rstrip("s")
     share = Decimal(100) * _COUNT[match.group("count").lower()] / _PART["half" if part == "halve" else part]

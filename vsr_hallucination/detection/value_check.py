@@ -21,24 +21,20 @@ from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.marks import Marks
 from vsr_hallucination.detection.measures import together
 from vsr_hallucination.detection.numerals import Style, style_of
-from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.quantities import quantities
+from vsr_hallucination.detection.rivals import contradicts, nearest
+from vsr_hallucination.detection.rivals import point_at_value as point_at_value
 from vsr_hallucination.detection.text import sentences, split_long, tidy_span
 from vsr_hallucination.detection.types import EvidencePointer
-from vsr_hallucination.detection.units import dimensions, unit_named
+from vsr_hallucination.detection.units import unit_named
 from vsr_hallucination.detection.values import Value, values
 
 VALUE_CHECK_CONFIDENCE = 0.95
 _SMALL_WORD = 13  # spelled numbers below it ("two main reasons") need evidence that says otherwise
 _POINTERS = 256  # flagged values of one answer that get a pointer each
-_NEAREST_LINES = 8
-_NEGATED = re.compile(
-    r"\b(?:not|no|n't|never|rather than|instead of|incorrect|wrong|neither|nor)\b|n't\b", re.IGNORECASE
-)
 _STYLE_TEXT = 65_536
 _OPERAND_LINES = 3
-_WORDS_OF_ITS_OWN = 3  # a sentence with fewer known words is read with the question
-_QUESTION = 500
 _OUT_OF = re.compile(r"\bout of\s*[*_`]*$", re.IGNORECASE)
 _STATED = re.compile(r"(?:a|one)[ -](?:whole|full|single|fortnight|decade|century|millennium)", re.IGNORECASE)
 
@@ -118,12 +114,12 @@ def check_values(
         if not in_question and value.kind == "number" and _harmless(consequences, sentence, value):
             continue
         alive()
-        nearest = _nearest(answer, sentence, value, index, question) if len(flagged) < _POINTERS else None
+        near = nearest(answer, sentence, value, index, question) if len(flagged) < _POINTERS else None
         doubtful = in_question or mark == "judge" or _needs_contradiction(answer, value, evidence)
-        if doubtful and (nearest is None or not _contradicts(answer, sentence, value, nearest, index, question)):
+        if doubtful and (near is None or not contradicts(answer, sentence, value, near, index, question)):
             continue
         span = tidy_span(answer, value.start, _wrong_to(evidence, value)) or (value.start, value.end)
-        flagged.append(Flagged(*span, nearest.pointer if nearest else None))
+        flagged.append(Flagged(*span, near.pointer if near else None))
     return ValueFindings(_merged(flagged), tuple(confirmed))
 
 
@@ -180,7 +176,11 @@ def _says_the_same(evidence: ValueSet, answer: str, last: Value | None, value: V
         return True
     for first, second in ((last, value), (value, after)):
         joined = together(first, second, answer) if first is not None and second is not None else None
-        if joined is not None and second is not None and measures.converts(joined, second.units, step_of(joined)):
+        if joined is None or second is None:
+            continue
+        if not measures.tags.get(joined, frozenset()).isdisjoint(second.units):
+            return True
+        if measures.converts(joined, second.units, step_of(joined)):
             return True
     return False
 
@@ -239,99 +239,3 @@ def _needs_contradiction(answer: str, value: Value, evidence: ValueSet) -> bool:
     if _OUT_OF.search(answer[max(0, value.start - 12) : value.start]) and number in (5, 10, 100):
         return True
     return (value.spelled and number < _SMALL_WORD) or number in (0, 1) or (value.percent and number == 100)
-
-
-@dataclass(frozen=True, slots=True)
-class _Near:
-    unit: Unit
-    values: tuple[Value, ...]
-    pointer: EvidencePointer
-
-
-def _nearest(
-    answer: str, sentence: tuple[int, int], value: Value, index: EvidenceIndex, question: str = ""
-) -> _Near | None:
-    """The evidence value closest to ``value``: in a line that shares its words, of its kind, of similar size."""
-    close = index.terms(answer[max(sentence[0], value.start - 32) : value.start])[-3:]
-    close += index.terms(answer[value.end : min(sentence[1], value.end + 32)])[:3]
-    around = index.terms(answer[max(sentence[0], value.start - 200) : min(sentence[1], value.end + 200)])
-    if sum(index.knows(term) for term in set(around)) < _WORDS_OF_ITS_OWN:
-        around += index.terms(question[:_QUESTION])  # "It is three weeks."
-    boosts = dict.fromkeys(around, 1.0) | dict.fromkeys(close, 2.0)
-    best: tuple[tuple[bool, float], Unit, Value, tuple[Value, ...]] | None = None
-    lines = index.nearest(around, _NEAREST_LINES, boosts)
-    for rank, unit in enumerate(lines):
-        found = tuple(values(index.text(unit)))
-        shared = set(index.terms(index.text(unit)))
-        weight = sum(index.weight(term) * boosts[term] for term in shared if term in boosts)
-        for candidate in found:
-            score = (candidate.kind == value.kind, weight - 0.01 * rank + _alike(value, candidate))
-            if best is None or score > best[0]:
-                best = (score, unit, candidate, found)
-    if best is None:
-        return _Near(lines[0], (), index.point(lines[0])) if lines else None
-    _, unit, candidate, found = best
-    if unit.end - unit.start <= 200:
-        return _Near(unit, found, index.point(unit))
-    low = max(unit.start, unit.start + candidate.start - 80)
-    return _Near(unit, found, index.point(unit, low, min(unit.end, unit.start + candidate.end + 80)))
-
-
-def point_at_value(answer: str, start: int, end: int, index: EvidenceIndex) -> EvidencePointer | None:
-    """Pointer for a span that holds a value: the evidence value closest to it. None where it holds none."""
-    for value in values(answer[start:end]):
-        placed = replace(value, start=start + value.start, end=start + value.end)
-        near = _nearest(answer, (max(0, start - 300), min(len(answer), end + 300)), placed, index)
-        return near.pointer if near else None
-    return None
-
-
-def _alike(value: Value, candidate: Value) -> float:
-    """0..1: how near two values are in size (numbers) or spelling (identifiers)."""
-    if value.kind == candidate.kind == "number":
-        a, b = abs(value.readings[0]), abs(candidate.readings[0])
-        return float(min(a, b) / max(a, b)) if a and b else 0.0
-    if value.kind == candidate.kind == "identifier" and value.key and candidate.key:
-        same = sum(x == y for x, y in zip(value.key[:64], candidate.key[:64], strict=False))
-        return same / min(64, max(len(value.key), len(candidate.key)))
-    return 0.0
-
-
-def _contradicts(
-    answer: str, sentence: tuple[int, int], value: Value, near: _Near, index: EvidenceIndex, question: str
-) -> bool:
-    """Whether the nearest line gives another figure for what the answer counts: same noun, other value."""
-    text = answer[sentence[0] : sentence[1]]
-    if _NEGATED.search(text):
-        return False
-    line = index.text(near.unit)
-    mine = _neighbours(answer, max(sentence[0], value.start - 40), value, sentence[1], index)
-    said = {number for other in values(text) for number in other.readings}
-    asked = set(index.terms(text))
-    if sum(index.knows(term) for term in asked) < _WORDS_OF_ITS_OWN:
-        asked.update(index.terms(question[:_QUESTION]))
-    shared = asked.intersection(index.terms(line))
-    for other in near.values:
-        if other.kind != value.kind:
-            continue
-        if value.kind == "number":
-            apart = bool(value.units and other.units) and set(value.units).isdisjoint(other.units)
-            if other.percent != value.percent or other.ordinal != value.ordinal or other.decade != value.decade:
-                continue
-            if not apart and not set(other.readings).isdisjoint(value.readings):
-                continue
-            if not apart and said.intersection(other.readings):
-                continue
-            alike = value.units and not dimensions(value.units).isdisjoint(dimensions(other.units))
-            if alike and len(shared) >= 2:
-                return True
-        if not mine.isdisjoint(_neighbours(line, max(0, other.start - 40), other, len(line), index)):
-            return True
-    return False
-
-
-def _neighbours(text: str, low: int, value: Value, high: int, index: EvidenceIndex) -> set[str]:
-    """The words that say what a value counts: the one after it and the one before it."""
-    after = index.terms(text[value.end : min(high, value.end + 40)])[:1]
-    before = index.terms(text[low : value.start])[-1:]
-    return {term for term in (*after, *before) if not term[0].isdigit()}

@@ -259,8 +259,8 @@ def _number(
     if percent and after is not None:
         beside = Reading((PERCENT,), after.end())
     return Value(
-        0, 0, "number", readings=meanings, percent=percent, scaled=scaled, ambiguous=ambiguous, spelled=spelt,
-        negative=_negative(text, start, end), parts=original if scaled else (), units=beside.units,
+        0, 0, "number", readings=meanings, percent=beside.units == (PERCENT,), scaled=scaled, ambiguous=ambiguous,
+        spelled=spelt, negative=_negative(text, start, end), parts=original if scaled else (), units=beside.units,
         unit_end=beside.end, counts=beside.counts, ordinal=ordinal, decade=decade,
     )  # fmt: skip
 
