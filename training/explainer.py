@@ -78,7 +78,7 @@ def relations(data: Path, rows: str, draw: int) -> list[Pair]:
     made = turned_rows(data, rng, draw)
     if draw > 1:
         known = [row for row in known if row.group.split(" ")[0] not in ("prose", "records")]
-        made += more_rows(rng, 3500)
+        made += more_rows(rng, 5500)
     return relation_pairs([*known, *made], rng, RELATIONS)
 
 

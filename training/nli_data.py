@@ -19,10 +19,10 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 # Rows of one epoch, drawn anew for each; None: all. The two large sets teach inference, the others what the premises
 # of this filter look like. FoolMeTwice's adversarial claims are beyond a model of this size: few of them.
 PER_EPOCH: dict[str, int | None] = {
-    "nli_mnli_dev": None,
-    "nli_snli_dev": 4500,
+    "nli_mnli_dev": 6000,
+    "nli_snli_dev": 3000,
     "nli_scitail_test": None,
-    "infotabs": 1200,
+    "infotabs": 600,
     "fm2": 300,
     "factcheck_gpt_nli": 400,
     "dialfact_small": 277,
@@ -31,7 +31,7 @@ PER_EPOCH: dict[str, int | None] = {
 }
 # Sentences of answers against their nearest lines (``relations``), at most so many of each family.
 RELATIONS = {
-    "passages": 7500, "records": 3500, "prose": 3500, "tables": 500, "expertqa": 700, "model": 400, "begin": 600,
+    "passages": 5500, "records": 3000, "prose": 6000, "tables": 500, "expertqa": 700, "model": 400, "begin": 600,
     "q2_dialogue": 500, "factcheck_gpt_nli": 600, "summac_bench": 500, "dialfact_small": 200, "fm2": 400,
     "summedits": 500, "defacto": 500, "bump": 400, "aggrefact_spans": 300,
 }  # fmt: skip

@@ -20,7 +20,7 @@ from training.detector_rows import DetectorRow
 from training.passages import Passages
 from training.sentence_fit import sentence_truth
 from training.sequence import NOT_FIRST, Pair
-from vsr_hallucination.detection.near import few, near_units, premise_of
+from vsr_hallucination.detection.near import few, near_units, premise_of, veiled
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.sentence_features import SENTENCE_CHARS
 from vsr_hallucination.detection.text import sentences, split_long
@@ -51,6 +51,7 @@ def pairs_of(row: DetectorRow, rng: random.Random) -> list[Pair]:
         premise = premise_of(index, near_units(index, terms, asked), row.question, few(terms))
         if premise:
             family = row.group.split(" ")[0]
+            premise, text = veiled(premise, text)
             found.append((truth, Pair(premise, text, _label(row, truth), f"{GROUP} {family}")))
     if row.whole and len(found) > 1:
         return []

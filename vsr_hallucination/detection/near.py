@@ -7,8 +7,10 @@ Training makes its premises with the same function, so that the model reads at r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
 
 MAX_LINES = 12
@@ -16,6 +18,9 @@ MAX_CHARS = 420  # of all lines together, about a hundred tokens
 _OPENING = 120
 _QUESTION = 160
 _FEW_TERMS = 10
+# One token each in the vocabularies of BERT; of no meaning that evidence in English would rely on.
+_SIGNS = "αβγδεζηθ"
+_NAME = re.compile(r"[A-Z][\w’'\-]+(?: (?:(?:of|de|von|van|the|&) )?[A-Z][\w’'\-]+)*")
 _ASKED = 0.3  # weight of the question's words where the sentence has few
 
 
@@ -51,3 +56,30 @@ def premise_of(index: EvidenceIndex, units: Sequence[Unit], question: str, few_t
 def few(terms: Sequence[str]) -> bool:
     """Whether a sentence of these terms needs its question to be understood."""
     return len(terms) < _FEW_TERMS
+
+
+def veiled(premise: str, sentence: str) -> tuple[str, str]:
+    """Both texts with the names they share replaced by signs, in the sentence's order.
+
+    Who is meant is settled by the evidence and not by what a model knows of a name; and who did what to whom is easier
+    to compare where every name is one token."""
+    signs = [sign for sign in _SIGNS if sign not in premise and sign not in sentence]
+    known: dict[str, str] = {}
+    for match in _NAME.finditer(sentence):
+        name = match.group()
+        if name not in known and len(known) < len(signs) and _is_name(name, premise):
+            known[name] = signs[len(known)]
+    for name, sign in known.items():
+        pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        premise, sentence = pattern.sub(sign, premise), pattern.sub(sign, sentence)
+        last = name.rsplit(" ", 1)[-1]
+        if last != name and len(last) > 3:
+            premise = re.sub(rf"(?<!\w){re.escape(last)}(?!\w)", sign, premise)
+    return premise, sentence
+
+
+def _is_name(name: str, premise: str) -> bool:
+    """Whether the premise has it too, and never as a plain word."""
+    if name not in premise or (" " not in name and name.casefold() in FUNCTION_WORDS):
+        return False
+    return re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", premise) is None

@@ -18,7 +18,7 @@ from vsr_hallucination.detection.batching import Floats as Outputs
 from vsr_hallucination.detection.checker import Prepared
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.loading import trusted
-from vsr_hallucination.detection.near import few, near_units, premise_of
+from vsr_hallucination.detection.near import few, near_units, premise_of, veiled
 from vsr_hallucination.detection.pairs import PairEncoder
 from vsr_hallucination.detection.pointer import Unit
 from vsr_hallucination.detection.sentence_features import Floats, sentence_spans
@@ -65,6 +65,7 @@ class SecondReading:
             lines.append(units)
             premise = premise_of(index, units, prepared.question, few(terms))
             if premise:
+                premise, text = veiled(premise, text)
                 hypothesis = self._encoder.tokens(text).ids[:_HYPOTHESIS]
                 room = self._encoder.room - len(hypothesis)
                 rows.append(self._encoder.pair(self._encoder.tokens(premise).ids[:room], hypothesis))
