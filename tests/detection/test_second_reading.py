@@ -20,7 +20,7 @@ from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.embedded import ModelDirectoryError, ModelMetadata, read_metadata
 from vsr_hallucination.detection.factory import check_once
 from vsr_hallucination.detection.labels import nli_ids
-from vsr_hallucination.detection.near import MAX_CHARS, few, near_units, premise_of
+from vsr_hallucination.detection.near import MAX_CHARS, few, near_units, premise_of, veiled
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.second_reading import MAX_READ, SecondReading
 from vsr_hallucination.detection.sentence_features import FEATURES
@@ -98,6 +98,31 @@ def test_a_premise_is_bounded_however_much_evidence_there_is() -> None:
     lines = [f"Depot number {n} shipped crates to the lab by rail in May of that year." for n in range(3000)]
     found = premise("The depot shipped crates to the lab by rail in May.", "\n".join(lines))
     assert 100 < len(found) <= MAX_CHARS + 200
+
+
+@pytest.mark.parametrize(
+    ("evidence", "sentence", "shown"),
+    [
+        ("In 1954, Delta Foods left Linz for Recife.", "Delta Foods went from Recife to Linz.",
+         ("In 1954, α left γ for β.", "α went from β to γ.")),
+        ("Ada Byron paid for it; Jon Reed drew the plans. Byron never saw it.", "It was drawn by Ada Byron.",
+         ("α paid for it; Jon Reed drew the plans. α never saw it.", "It was drawn by α.")),
+        ("The mill was built by the council.", "The mill was built by the council.",
+         ("The mill was built by the council.", "The mill was built by the council.")),
+        ("A may tree grows there since May.", "It was in May.", ("A may tree grows there since May.", "It was in May.")),
+        ("The angle α of Orion Labs is 30.", "Orion Labs has 30.", ("The angle α of β is 30.", "β has 30.")),
+        ("", "Orion Labs has 30.", ("", "Orion Labs has 30.")),
+    ],
+)  # fmt: skip
+def test_shared_names_are_signs_in_the_sentence_s_order(evidence: str, sentence: str, shown: tuple[str, str]) -> None:
+    assert veiled(evidence, sentence) == shown
+
+
+def test_more_names_than_signs_stay_names() -> None:
+    names = [f"Depot{chr(97 + n)} North" for n in range(12)]
+    premise, sentence = veiled(", ".join(names), " and ".join(names))
+    assert sentence == " and ".join([*"αβγδεζηθ", *names[8:]])
+    assert premise == ", ".join([*"αβγδεζηθ", *names[8:]])
 
 
 def test_every_sentence_is_asked_about_by_itself() -> None:

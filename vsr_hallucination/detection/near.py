@@ -8,6 +8,7 @@ Training makes its premises with the same function, so that the model reads at r
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
@@ -69,12 +70,16 @@ def veiled(premise: str, sentence: str) -> tuple[str, str]:
         name = match.group()
         if name not in known and len(known) < len(signs) and _is_name(name, premise):
             known[name] = signs[len(known)]
-    for name, sign in known.items():
+    for name in sorted(known, key=len, reverse=True):
         pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-        premise, sentence = pattern.sub(sign, premise), pattern.sub(sign, sentence)
+        premise, sentence = pattern.sub(known[name], premise), pattern.sub(known[name], sentence)
+    lasts = Counter(name.rsplit(" ", 1)[-1] for name in known if " " in name)
+    for name, sign in known.items():
         last = name.rsplit(" ", 1)[-1]
-        if last != name and len(last) > 3:
-            premise = re.sub(rf"(?<!\w){re.escape(last)}(?!\w)", sign, premise)
+        if last != name and lasts[last] == 1:
+            # Behind another name it is the end of a third one.
+            pattern = re.compile(rf"([A-Z][\w’'\-]* )?(?<!\w){re.escape(last)}(?!\w)")
+            premise = pattern.sub(lambda found, sign=sign: found.group() if found.group(1) else sign, premise)  # type: ignore[misc]
     return premise, sentence
 
 
