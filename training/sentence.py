@@ -194,7 +194,8 @@ def main() -> None:
     known = kept(run / ROWS, lambda: load(options.data, random.Random(SEED)))
     trained = trained_before(run)
     rows = kept(cache / "judged.pkl", lambda: judged_rows(options.data, known, trained))[: options.limit]
-    many = kept(cache / "words.pkl", lambda: _counted(word_rows(known)))
+    # Made anew in each run, as the features of the rows that were read: both change with the code.
+    many = _counted(word_rows(known))
     seen = read_all([judged.row for judged in rows], options.model, options.second, cache, options.threads)
     table, counted = table_of(rows, seen), table_of(*many)
     print(f"rows {len(rows)}, sentences {len(table.matrix)}; counted {len(many[0])}, sentences {len(counted.matrix)}")
