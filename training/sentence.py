@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,11 +28,14 @@ from training.sentence_data import JudgedRow, judged_rows, word_rows
 from training.sentence_fit import (
     ANSWERS,
     PRIOR,
+    SIGNS,
     Shape,
     Table,
     answer_matrix,
     cross_fitted,
     cross_fitted_answers,
+    cross_fitted_sign,
+    sign_line,
     solve_answers,
     stacked,
     table_of,
@@ -39,7 +44,7 @@ from training.sentence_readings import Seen, read_all, words_only
 from vsr_hallucination.detection.embedded import METADATA
 from vsr_hallucination.detection.lexical import novelty
 from vsr_hallucination.detection.sentence_features import FEATURES, Floats
-from vsr_hallucination.detection.sentence_score import SentenceScores, SpanRule, pooled
+from vsr_hallucination.detection.sentence_score import SentenceScores, Sign, SpanRule, pooled
 from vsr_hallucination.detection.sentence_spans import mark_sentences
 from vsr_hallucination.detection.spans import SpanLimits
 from vsr_hallucination.detection.value_check import VALUE_CHECK_CONFIDENCE
@@ -55,6 +60,12 @@ SHAPES = (
     Shape(decay=0.003, sharpness=SHARPNESS, weights=WEIGHTS),
 )
 ALLOWED_FLAGGED = 0.05
+SIGN_FLAGGED = 0.015  # of clean answers, by each sign: part of the five in a hundred
+# Faults that signs are fitted to tell from clean answers; what was added or withheld is the first line's.
+TURNED_KINDS = (
+    "negation", "modality", "comparison", "order", "roles", "attribution", "condition", "elsewhere", "swap", "unit",
+    "percentage", "duration", "number", "number words", "date", "name", "place", "range", "currency", "value",
+)  # fmt: skip
 
 
 def owners_of(table: Table) -> list[Any]:
@@ -116,10 +127,22 @@ def calibration_error(table: Table, chances: Floats, bins: int = 10) -> float:
     return total
 
 
+def worst_logits(table: Table, logits: Floats) -> Floats:
+    """(rows,) the highest of each answer's sentences, -inf where it claims nothing."""
+    return np.array([logits[own].max() if len(own) else -np.inf for own in owners_of(table)])
+
+
+def sign_limit(table: Table, logits: Floats) -> float:
+    """The log-odds that at most ``SIGN_FLAGGED`` of the clean answers reach."""
+    clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS)
+    ranked = np.sort(worst_logits(table, logits)[clean])[::-1]
+    return float(ranked[int(SIGN_FLAGGED * len(ranked))]) + 1e-3
+
+
 def choose_threshold(table: Table, logits: Floats, valued: Any) -> float:
     """The sentence probability at which at most 5 % of the clean answers are flagged, those that the value check flags
     under any threshold counted among them."""
-    worst = np.array([logits[own].max() if len(own) else -np.inf for own in owners_of(table)])
+    worst = worst_logits(table, logits)
     clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS)
     ranked = np.sort(np.where(valued, np.inf, worst)[clean])[::-1]
     at = ranked[max(int(ALLOWED_FLAGGED * len(ranked)), int(valued[clean].sum()))]
@@ -215,16 +238,31 @@ def main() -> None:
     below = {name: f"{value:.3f} < {line[name]:.3f}" for name, value in final.items() if value < line[name]}
     print("sets below the word counter:", below or "none")
     valued = np.array([bool(one.flagged) for one in seen])
-    threshold = choose_threshold(table, logits, valued)
-    chances = chances_of(seen, table, logits)
-    rule, least = choose_rule(rows, seen, chances, threshold)
-    limits = SpanLimits(threshold, least, 2)
+    kinds = np.array([row.kind for row in rows])
+    use = (table.faulty == 0) | np.isin(kinds, TURNED_KINDS)
+    said_by = [cross_fitted_sign(table, names, use) for names in SIGNS]
+    least = [sign_limit(table, found) for found in said_by]
+    turned = np.zeros(len(rows), dtype=np.bool_)
+    for found, limit in zip(said_by, least, strict=True):
+        turned |= worst_logits(table, found) >= limit
+    clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS)
+    faulty = np.isin(kinds, TURNED_KINDS)
+    print(f"signs: {turned[clean].mean():.3f} of clean answers, {turned[faulty].mean():.3f} of turned ones")
+    threshold = choose_threshold(table, logits, valued | turned)
+    # A sign speaks from its limit on, and what it says there is the threshold.
+    shifts = [math.log(threshold / (1 - threshold)) - limit for limit in least]
+    heard = logits.copy()
+    for found, limit, shift in zip(said_by, least, shifts, strict=True):
+        heard = np.where(found >= limit, np.maximum(heard, found + shift), heard)
+    chances = chances_of(seen, table, heard)
+    rule, least_token = choose_rule(rows, seen, chances, threshold)
+    limits = SpanLimits(threshold, least_token, 2)
     typical = np.isin(np.array(table.group), ANSWERS)
     worst = np.array([chance.max(initial=0.0) for chance in chances])
     flagged = (worst >= threshold) | valued
     for name, chosen in (("faulty", typical & (table.faulty == 1)), ("clean", typical & (table.faulty == 0))):
         print(f"{name} answers flagged: {flagged[chosen].mean():.3f} of {int(chosen.sum())}")
-    print("threshold", threshold, "rule", rule, "min_span_confidence", least)
+    print("threshold", threshold, "rule", rule, "min_span_confidence", least_token)
     print("span P R F1", [round(x, 3) for x in span_f1(rows, seen, chances, rule, limits)])
     # As at run time: never below the confidence of a span.
     said = np.maximum(1 / (1 + np.exp(-odds)), np.where(worst >= threshold, worst, 0.0))
@@ -235,13 +273,17 @@ def main() -> None:
     final_fit = stacked(counted, table, SHAPES)
     matrix = answer_matrix(seen, table, final_fit.logits(table.matrix), SHARPNESS)
     answers = solve_answers(matrix, table, np.ones(len(rows), dtype=np.bool_), ANSWER)
-    block = final_fit.block(SHARPNESS, rule, answers)
-    for part in (block, block["answer"]):
+    lines = [sign_line(table, names, use) for names in SIGNS]
+    signs = [
+        Sign(replace(line, bias=line.bias + shift), threshold) for line, shift in zip(lines, shifts, strict=True)
+    ]
+    block = final_fit.block(SHARPNESS, rule, answers, signs)
+    for part in (block, block["answer"], *block["signs"]):
         print("  ".join(f"{n} {w:+.2f}" for n, w in zip(part["features"], part["weights"], strict=True)))
     if not options.dry:
         target = options.model / METADATA
         metadata = json.loads(target.read_text(encoding="utf-8"))
-        metadata["thresholds"] = {"threshold": threshold, "min_span_confidence": least}
+        metadata["thresholds"] = {"threshold": threshold, "min_span_confidence": least_token}
         metadata["sentence"] = block
         metadata["second_reading"] = "embedded"
         target.write_text(json.dumps(metadata, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

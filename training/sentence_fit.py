@@ -13,7 +13,7 @@ from training.rows import held_out
 from training.sentence_data import JudgedRow
 from training.sentence_readings import Seen
 from vsr_hallucination.detection.sentence_features import FEATURES, Floats
-from vsr_hallucination.detection.sentence_score import ANSWER_FEATURES, Line, SpanRule, answer_features
+from vsr_hallucination.detection.sentence_score import ANSWER_FEATURES, Line, Sign, SpanRule, answer_features
 
 FOLDS = 5
 # What an answer over evidence looks like: these rows set bias and threshold; the others only help the fit.
@@ -24,10 +24,15 @@ PRIOR = 0.2
 # What the second line reads itself: the model, and what kind of sentence it is (a refusal in new words claims nothing,
 # whatever the tokens say).
 NEAR = tuple(name for name in FEATURES if name.startswith("near_"))
-# Turned relations are rare in the rows whose words are counted: what they look like is learnt beside the model.
 TURNED = ("crossed", "misplaced", "inverted", "substituted", "reworded")
-MODEL = ("logit_max", "logit_mean", "refusal", "courtesy", *TURNED, *NEAR)
-WORDS = tuple(name for name in FEATURES if "logit" not in name and "prob" not in name and name not in MODEL)
+# What speaks seldom and then clearly has lines of its own: in one sum with the others it adds noise to paraphrase.
+SIGNS = ((*NEAR, "inverted", "substituted", "reworded"), TURNED)
+MODEL = ("logit_max", "logit_mean", "refusal", "courtesy")
+WORDS = tuple(
+    name
+    for name in FEATURES
+    if "logit" not in name and "prob" not in name and name not in (*MODEL, *TURNED, *NEAR, "copied")
+)
 _MODEL_AT = [FEATURES.index(name) for name in MODEL]
 _WORDS_AT = [FEATURES.index(name) for name in WORDS]
 _CLIP = 6.0
@@ -151,7 +156,7 @@ class Stacked:
     def columns(self, matrix: Floats) -> Floats:
         return np.column_stack([self.words.logits(matrix[:, _WORDS_AT]), matrix[:, _MODEL_AT]])
 
-    def block(self, sharpness: float, rule: SpanRule, answer: Line) -> dict[str, Any]:
+    def block(self, sharpness: float, rule: SpanRule, answer: Line, signs: Sequence[Sign] = ()) -> dict[str, Any]:
         """The ``"sentence"`` block of ``vsr.json``; numbers rounded to what they are worth."""
         slope = self.joint.weights / self.joint.scale
         bias = self.joint.bias + slope[0] * (self.words.bias - self.joint.mean[0])
@@ -169,6 +174,17 @@ class Stacked:
                 "weights": short(answer.weights),
                 "bias": round(answer.bias, 5),
             },
+            "signs": [
+                {
+                    "features": [FEATURES[at] for at in sign.line.columns],
+                    "mean": short(sign.line.mean),
+                    "scale": short(sign.line.scale),
+                    "weights": short(sign.line.weights),
+                    "bias": round(sign.line.bias, 5),
+                    "from": sign.least,
+                }
+                for sign in signs
+            ],
             "spans": {"novel_bonus": rule.novel_bonus, "whole_share": rule.whole_share, "gap_words": rule.gap_words},
         }
 
@@ -255,6 +271,27 @@ def _levelled(values: Floats, truth: Floats, typical: Any) -> tuple[float, float
         [slope, bias],
     )
     return max(0.05, float(slope.detach())), float(bias.detach())
+
+
+SIGN_SHAPE = Shape(decay=0.003, answer_loss=0.3)
+
+
+def sign_line(table: Table, names: Sequence[str], use: Any) -> Line:
+    """The line over ``names`` of ``FEATURES``, fitted on the rows where ``use`` (rows,) is true."""
+    columns = tuple(FEATURES.index(name) for name in names)
+    line = solve(table.matrix[:, columns], table, use, SIGN_SHAPE)
+    return Line(columns, line.mean, line.scale, line.weights, line.bias)
+
+
+def cross_fitted_sign(table: Table, names: Sequence[str], use: Any) -> Floats:
+    """(sentences,) log-odds by lines that saw no row over the same context, on the level of the line over all."""
+    level = sign_line(table, names, use).logits(table.matrix).mean()
+    result = np.zeros(len(table.matrix))
+    for fold in range(FOLDS):
+        found = sign_line(table, names, use & (table.fold != fold)).logits(table.matrix)
+        chosen = np.flatnonzero(table.fold[table.owner] == fold)
+        result[chosen] = (found - found.mean() + level)[chosen]
+    return result
 
 
 def cross_fitted_answers(

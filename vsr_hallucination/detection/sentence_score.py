@@ -6,10 +6,14 @@ A model directory's ``vsr.json`` may hold it under ``"sentence"`` (a directory w
      "weights": [...], "bias": b,
      "answer": {"sharpness": s, "features": [names of ANSWER_FEATURES], "mean": [...], "scale": [...],
                 "weights": [...], "bias": b},
+     "signs": [{"features": [...], "mean": [...], "scale": [...], "weights": [...], "bias": b, "from": p}],
      "spans": {"novel_bonus": x, "whole_share": x, "gap_words": n}}
 
 Sentence: p = σ(weights · z + bias), z = (features − mean) / scale clipped to ±6. It says where and whether there is a
 span, on a scale on which faulty and clean answers are equally common.
+Signs: lines of the same kind over what seldom speaks and then clearly (a value of another record, a contradiction of
+the second reading). One that gives ``from`` or more is the sentence's probability where it is the higher; below it says
+nothing, so that what it takes for doubt in good paraphrase does not reach the score.
 Pooled: odds = (Σ odds_i^s)^(1/s) over the sentences of an answer. With s = 1 doubts add up (for small p this is
 1 − Π(1 − p)), with a large s the worst sentence decides alone.
 Answer: as a sentence, over ``ANSWER_FEATURES``, on the scale of traffic, where few answers are faulty
@@ -35,6 +39,7 @@ ANSWER_FEATURES = ("pooled", "worst", "novel_count", "novel_share", "words", "se
 
 _CLIP = 6.0  # standard deviations: an outlier of one feature cannot outvote the rest
 _MAX_LOGIT = 12.0
+_MOST_SIGNS = 8
 _LARGEST = 1e6  # of any stored number: what is beyond was not fitted to anything
 
 
@@ -95,10 +100,24 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Sign:
+    """A line that counts only where it is sure: from probability ``least`` on."""
+
+    line: Line
+    least: float
+
+    def chances(self, matrix: Floats) -> Floats:
+        """(sentences,) its probabilities, 0 where it says nothing."""
+        found = 1 / (1 + np.exp(-self.line.logits(matrix)))
+        return np.asarray(np.where(found >= self.least, found, 0.0), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True)
 class SentenceModel:
     """The ``"sentence"`` block of a model directory, checked. ``answer``: None = the pooled odds are the answer's."""
 
     line: Line
+    signs: tuple[Sign, ...]
     sharpness: float
     answer: Line | None
     rule: SpanRule
@@ -111,8 +130,12 @@ class SentenceModel:
         answer = _mapping(raw.get("answer", {}), "sentence.answer")
         spans = _mapping(raw.get("spans", {}), "sentence.spans")
         default = SpanRule()
+        signs = raw.get("signs", [])
+        if not isinstance(signs, list) or len(signs) > _MOST_SIGNS:
+            raise ValueError(f"sentence.signs: not a list of at most {_MOST_SIGNS}")
         return cls(
             line=line,
+            signs=tuple(_sign(sign, f"sentence.signs[{n}]") for n, sign in enumerate(signs)),
             sharpness=_number(answer, "sharpness", "sentence.answer", 1.0, 0.2, 100),
             answer=Line.from_json(answer, ANSWER_FEATURES, "sentence.answer") if "features" in answer else None,
             rule=SpanRule(
@@ -129,8 +152,12 @@ class SentenceModel:
     def score(self, described: Described) -> SentenceScores:
         """Probabilities of the sentences and of the answer; an answer that claims nothing scores 0."""
         sentence = np.zeros(len(described.spans), dtype=np.float64)
-        found = self.logits(described.matrix[described.claims])
-        sentence[described.claims] = 1 / (1 + np.exp(-found))
+        matrix = described.matrix[described.claims]
+        found = self.logits(matrix)
+        chances = 1 / (1 + np.exp(-found))
+        for sign in self.signs:
+            chances = np.maximum(chances, sign.chances(matrix))
+        sentence[described.claims] = chances
         if self.answer is None or not len(found):
             return SentenceScores(sentence, pooled(found, self.sharpness))
         row = answer_features(described, found, self.sharpness)
@@ -157,6 +184,11 @@ def pooled(logits: Floats, sharpness: float) -> float:
     top = float(logits.max())
     total = top + float(np.log(np.exp(sharpness * (logits - top)).sum())) / sharpness
     return float(1 / (1 + np.exp(-total)))
+
+
+def _sign(raw: object, where: str) -> Sign:
+    sign = _mapping(raw, where)
+    return Sign(Line.from_json(sign, FEATURES, where), _number(sign, "from", where, None, 0, 1))
 
 
 def _mapping(value: object, name: str) -> Mapping[str, Any]:
