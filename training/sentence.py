@@ -27,6 +27,7 @@ from training.detector_data import load
 from training.sentence_data import JudgedRow, judged_rows, word_rows
 from training.sentence_fit import (
     ANSWERS,
+    NEAR,
     PRIOR,
     SIGNS,
     Shape,
@@ -60,7 +61,6 @@ SHAPES = (
     Shape(decay=0.003, sharpness=SHARPNESS, weights=WEIGHTS),
 )
 ALLOWED_FLAGGED = 0.05
-SIGN_FLAGGED = 0.015  # of clean answers, by each sign: part of the five in a hundred
 # Faults that signs are fitted to tell from clean answers; what was added or withheld is the first line's.
 TURNED_KINDS = (
     "negation", "modality", "comparison", "order", "roles", "attribution", "condition", "elsewhere", "swap", "unit",
@@ -132,11 +132,11 @@ def worst_logits(table: Table, logits: Floats) -> Floats:
     return np.array([logits[own].max() if len(own) else -np.inf for own in owners_of(table)])
 
 
-def sign_limit(table: Table, logits: Floats) -> float:
-    """The log-odds that at most ``SIGN_FLAGGED`` of the clean answers reach."""
+def sign_limit(table: Table, logits: Floats, share: float) -> float:
+    """The log-odds that at most ``share`` of the clean answers reach."""
     clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS)
     ranked = np.sort(worst_logits(table, logits)[clean])[::-1]
-    return float(ranked[int(SIGN_FLAGGED * len(ranked))]) + 1e-3
+    return float(ranked[int(share * len(ranked))]) + 1e-3
 
 
 def choose_threshold(table: Table, logits: Floats, valued: Any) -> float:
@@ -206,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
-    parser.add_argument("--second", type=Path, default=MODELS / "explainer", help="directory of the exported explainer")
+    parser.add_argument("--second", type=Path, help="directory of an explainer that reads every sentence a second time")
     parser.add_argument("--run", default="detector", help="the detector's run: its rows, and what it was trained on")
     parser.add_argument("--limit", type=int, default=3000, help="rows to read (about 2 model inputs each)")
     parser.add_argument("--threads", type=int, default=2)
@@ -240,8 +240,9 @@ def main() -> None:
     valued = np.array([bool(one.flagged) for one in seen])
     kinds = np.array([row.kind for row in rows])
     use = (table.faulty == 0) | np.isin(kinds, TURNED_KINDS)
-    said_by = [cross_fitted_sign(table, names, use) for names in SIGNS]
-    least = [sign_limit(table, found) for found in said_by]
+    heeded = [sign for sign in SIGNS if options.second is not None or not set(sign[0]) & set(NEAR)]
+    said_by = [cross_fitted_sign(table, names, use) for names, _ in heeded]
+    least = [sign_limit(table, found, share) for found, (_, share) in zip(said_by, heeded, strict=True)]
     turned = np.zeros(len(rows), dtype=np.bool_)
     for found, limit in zip(said_by, least, strict=True):
         turned |= worst_logits(table, found) >= limit
@@ -273,7 +274,7 @@ def main() -> None:
     final_fit = stacked(counted, table, SHAPES)
     matrix = answer_matrix(seen, table, final_fit.logits(table.matrix), SHARPNESS)
     answers = solve_answers(matrix, table, np.ones(len(rows), dtype=np.bool_), ANSWER)
-    lines = [sign_line(table, names, use) for names in SIGNS]
+    lines = [sign_line(table, names, use) for names, _ in heeded]
     signs = [
         Sign(replace(line, bias=line.bias + shift), threshold) for line, shift in zip(lines, shifts, strict=True)
     ]
@@ -285,7 +286,7 @@ def main() -> None:
         metadata = json.loads(target.read_text(encoding="utf-8"))
         metadata["thresholds"] = {"threshold": threshold, "min_span_confidence": least_token}
         metadata["sentence"] = block
-        metadata["second_reading"] = "embedded"
+        metadata["second_reading"] = None if options.second is None else "embedded"
         target.write_text(json.dumps(metadata, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         print("written", target)
 

@@ -26,7 +26,8 @@ PRIOR = 0.2
 NEAR = tuple(name for name in FEATURES if name.startswith("near_"))
 TURNED = ("crossed", "misplaced", "inverted", "substituted", "reworded")
 # What speaks seldom and then clearly has lines of its own: in one sum with the others it adds noise to paraphrase.
-SIGNS = ((*NEAR, "inverted", "substituted", "reworded"), TURNED)
+# Beside each, the share of clean answers it may flag.
+SIGNS = (((*NEAR, "inverted", "substituted", "reworded"), 0.005), (TURNED, 0.015))
 MODEL = ("logit_max", "logit_mean", "refusal", "courtesy")
 WORDS = tuple(
     name

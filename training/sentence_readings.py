@@ -53,9 +53,11 @@ def prepared_of(row: DetectorRow) -> Prepared:
     return Prepared(row.answer, row.question, index, values)
 
 
-def read_all(rows: Sequence[DetectorRow], model: Path, second: Path, cache: Path, threads: int = 1) -> list[Seen]:
-    """Readings (by ``model``, and by the explainer ``second``) and features of all rows, in order; new readings are
-    added to ``cache``."""
+def read_all(
+    rows: Sequence[DetectorRow], model: Path, second: Path | None, cache: Path, threads: int = 1
+) -> list[Seen]:
+    """Readings (by ``model``, and by the explainer ``second`` where there is one) and features of all rows, in order;
+    new readings are added to ``cache``."""
     torch.set_num_threads(threads)
     loaded = load(str(model), "detector")
     path = cache / f"readings-{loaded.sha256[:12]}-{loaded.metadata.temperature}.pkl"
@@ -100,7 +102,7 @@ def read_all(rows: Sequence[DetectorRow], model: Path, second: Path, cache: Path
     if missing:
         asyncio.run(fill(missing))
         _save(path, known)
-    near = read_near(rows, second, cache, threads)
+    near = [None] * len(rows) if second is None else read_near(rows, second, cache, threads)
     return [
         seen_of(row, known[key_of(row)], said)
         for row, said in zip(tqdm(rows, desc="features", mininterval=10), near, strict=True)

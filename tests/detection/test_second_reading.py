@@ -109,7 +109,7 @@ def test_a_premise_is_bounded_however_much_evidence_there_is() -> None:
          ("α paid for it; Jon Reed drew the plans. α never saw it.", "It was drawn by α.")),
         ("The mill was built by the council.", "The mill was built by the council.",
          ("The mill was built by the council.", "The mill was built by the council.")),
-        ("A may tree grows there since May.", "It was in May.", ("A may tree grows there since May.", "It was in May.")),
+        ("A may tree grows since May.", "It was in May.", ("A may tree grows since May.", "It was in May.")),
         ("The angle α of Orion Labs is 30.", "Orion Labs has 30.", ("The angle α of β is 30.", "β has 30.")),
         ("", "Orion Labs has 30.", ("", "Orion Labs has 30.")),
     ],
@@ -170,7 +170,7 @@ def backend(model: Model) -> TokenClassification:
         labels=2,
         limits=SpanLimits(0.5, 0.5, 2),
         max_windows=8,
-        sentence=judged_by({"near_contradicted": 1.0}, 0.0),
+        sentence=judged_by({"near_turned": 3.0}, -1.0),
         second=second(model),
     )
 
@@ -226,7 +226,7 @@ def test_a_detector_that_asks_for_it_runs_with_the_shipped_explainer(tmp_path: P
     directory = tiny_models.novelty_detector(
         tmp_path / "asking",
         second_reading="embedded",
-        sentence={"features": ["near_contradicted"], "mean": [0.0], "scale": [1.0], "weights": [3.0], "bias": 3.0},
+        sentence={"features": ["near_turned"], "mean": [0.0], "scale": [1.0], "weights": [3.0], "bias": -1.0},
     )
     request = CheckRequest(
         answer="The depot did not open in May. The museum opened on 4 June 1990.",
@@ -240,6 +240,4 @@ def test_a_detector_that_asks_for_it_runs_with_the_shipped_explainer(tmp_path: P
 
 
 def test_the_columns_of_the_second_reading_are_known_to_the_sentence_model() -> None:
-    assert [name for name in FEATURES if name.startswith("near_")] == [
-        "near_entailed", "near_contradicted", "near_turned", "near_added"
-    ]  # fmt: skip
+    assert [name for name in FEATURES if name.startswith("near_")] == ["near_turned", "near_denied"]

@@ -36,12 +36,13 @@ FEATURES = (
     "about_sources", "refusal", "courtesy", "hedge", "heading",  # its kind
     "answer_novel_share", "answer_novel_count", "answer_prob", "others_logit",  # the rest of the answer
     "crossed", "misplaced", "inverted", "substituted", "reworded", "copied",  # how it lies on its nearest line
-    "near_entailed", "near_contradicted", "near_turned", "near_added",  # the second reading
+    "near_turned", "near_denied",  # the second reading
 )  # fmt: skip
 
 SENTENCE_CHARS = 600  # longer sentences are cut at white space
 _LINES = 8  # nearest evidence lines looked at
 _TERMS = 120  # terms of a sentence compared
+_HELD_WHOLE = 0.7  # share of a sentence's words, weighted
 _NOT_READ = np.full(3, np.nan)
 _FLOOR = 1e-4  # probabilities are kept this far from 0 and 1 before the logit
 
@@ -157,7 +158,7 @@ def describe(
             **_kind(text),
         }
         row |= _aligned(index, text, asked, lines[n] if n < len(lines) else None)
-        row |= _near(near[n] if near is not None else _NOT_READ, row["recall_near"])
+        row |= _near(near[n] if near is not None else _NOT_READ, row["recall_line"])
         matrix[n] = [row.get(name, 0.0) for name in FEATURES]
     _fill_context(matrix, claims)
     return Described(spans, matrix, claims)
@@ -241,16 +242,13 @@ def _aligned(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[U
 
 
 def _near(chances: Floats, held: float) -> dict[str, float]:
-    """What the second reading says, NaN where it said nothing. A contradiction is worth more where the lines hold the
-    sentence's words ("turned"), a neutral word where they do not ("added")."""
-    neutral, contradicted = float(chances[1]), float(chances[2])
-    odds = np.where(np.isnan(chances), np.nan, logit(chances))
-    return {
-        "near_entailed": float(odds[0]),
-        "near_contradicted": float(odds[2]),
-        "near_turned": contradicted * held,
-        "near_added": neutral * (1 - held),
-    }
+    """Log-odds of being contradicted and of not being entailed, as far as they are above 0. Only a sentence that one
+    line holds nearly whole (``held``) is one that its nearest lines can judge: one put together from several passages
+    reads as contradicted by each."""
+    if held < _HELD_WHOLE or not bool(np.isfinite(chances).all()):
+        return {}
+    odds = logit(chances)
+    return {"near_turned": max(0.0, float(odds[2])), "near_denied": max(0.0, -float(odds[0]))}
 
 
 def _held(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[Unit] = ()) -> dict[str, float]:
