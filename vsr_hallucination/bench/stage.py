@@ -94,12 +94,12 @@ def _config(ports: Mapping[str, int], *, checked: bool) -> dict[str, Any]:
         "filter": {
             "server": {"listen": [f"127.0.0.1:{ports['filter']}"], "drain_wait": "100ms"},
             "admin": {"listen": f"127.0.0.1:{ports['admin']}"},
-            "detection": {"deadline": "90s"},
+            "detection": {"deadline": "50s"},
             "envoy": {
                 "listen": f"127.0.0.1:{ports['envoy']}",
                 "admin": f"127.0.0.1:{ports['envoy-admin']}",
                 "upstream": f"127.0.0.1:{ports['upstream']}",
-                "message_timeout": "100s",
+                "message_timeout": "60s",
             },
         },
     }
