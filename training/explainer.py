@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
     parser.add_argument("--rows", default="detector", help="the detector's run whose rows the relations are made of")
-    parser.add_argument("--draw", type=int, default=1, help="which draw of made relations; another: other rows")
+    parser.add_argument("--draw", type=int, default=0, help="train on made relations too: which draw of them, from 1 on")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
@@ -45,7 +45,7 @@ def main() -> None:
     spared = [p for p in pairs if held_out(p.first, 0.08)]
     run = RUNS / options.run
     related = (
-        [] if options.finish else kept(run / PAIRS, lambda: relations(options.data, options.rows, options.draw))
+        [] if options.finish or not options.draw else kept(run / PAIRS, lambda: relations(options.data, options.rows, options.draw))
     )
     trained = [p for p in pairs if not held_out(p.first, 0.08)] + related
     epochs = epochs_of(trained, options.epochs, random.Random(31))

@@ -19,10 +19,10 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 # Rows of one epoch, drawn anew for each; None: all. The two large sets teach inference, the others what the premises
 # of this filter look like. FoolMeTwice's adversarial claims are beyond a model of this size: few of them.
 PER_EPOCH: dict[str, int | None] = {
-    "nli_mnli_dev": 6000,
-    "nli_snli_dev": 3000,
+    "nli_mnli_dev": None,
+    "nli_snli_dev": None,
     "nli_scitail_test": None,
-    "infotabs": 600,
+    "infotabs": 1200,
     "fm2": 300,
     "factcheck_gpt_nli": 400,
     "dialfact_small": 277,
