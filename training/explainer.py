@@ -37,16 +37,16 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
     parser.add_argument("--rows", default="detector", help="the detector's run whose rows the relations are made of")
-    parser.add_argument("--draw", type=int, default=0, help="train on made relations too: which draw of them, from 1 on")
+    parser.add_argument("--draw", type=int, default=0, help="train on made relations too: their draw, from 1")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
     spared = [p for p in pairs if held_out(p.first, 0.08)]
     run = RUNS / options.run
-    related = (
-        [] if options.finish or not options.draw else kept(run / PAIRS, lambda: relations(options.data, options.rows, options.draw))
-    )
+    related = []
+    if options.draw and not options.finish:
+        related = kept(run / PAIRS, lambda: relations(options.data, options.rows, options.draw))
     trained = [p for p in pairs if not held_out(p.first, 0.08)] + related
     epochs = epochs_of(trained, options.epochs, random.Random(31))
     print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
