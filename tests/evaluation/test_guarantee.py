@@ -4,6 +4,7 @@ gateway's own rule, and over a thousand calibration sets drawn from real predict
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,10 @@ def test_at_a_threshold_in_the_middle_the_state_is_what_the_deciding_part_says(
     shipped: tuple[dict[str, Any], list[dict[str, Any]]], folder: Path
 ) -> None:
     levels = sorted({one["deciding"] for one in shipped[1]})
-    threshold = round(levels[len(levels) // 2] - 1e-6, 6)
+    # In the widest gap of the middle: under load the same weights may run in another precision.
+    middle = levels[len(levels) // 4 : -len(levels) // 4]
+    low, high = max(pairwise(middle), key=lambda pair: pair[1] - pair[0])
+    threshold = round((low + high) / 2, 6)
     choice = selection.Selected(0.5, 0.5, threshold, selection.Release(threshold, 1, 1, 0), 0.5, 1)
     (folder / "any.yaml").write_text(selection.snippet(choice), "utf-8")
     _, found = measured(folder, "any", "--config", str(folder / "any.yaml"))

@@ -119,6 +119,13 @@ def test_a_choice_is_made_where_it_can_be() -> None:
     assert (found.bound or 1) <= 0.05
 
 
+@pytest.mark.parametrize("low", [0.17, 0.24, 0.35, 0.6])
+def test_a_detector_that_tells_all_apart_gets_a_threshold_wherever_its_scores_lie(low: float) -> None:
+    scores, faulty = [low] * 300 + [low + 0.06] * 100, [0] * 300 + [1] * 100
+    found = selection.select(scores, faulty, risk=0.1, confidence=0.9)
+    assert found.threshold is not None and low < found.threshold
+
+
 @pytest.mark.parametrize(
     ("scores", "faulty"),
     [([], []), ([0.1] * 50, [0] * 50), ([0.2] * 500, [1] * 500), (np.linspace(0, 1, 500), np.arange(500) % 2)],
@@ -127,7 +134,7 @@ def test_no_threshold_reaches_it(scores: list[float], faulty: list[int]) -> None
     found = selection.select(scores, faulty, risk=0.05, confidence=0.95)
     assert found.threshold is None
     assert selection.snippet(found).startswith("# no threshold reaches")
-    assert found.needed == 99  # 0.95^99 < 0.05/8
+    assert found.needed == 125  # 0.95^125 < 0.05/30
     assert found.to_json()["threshold"] is None
 
 
