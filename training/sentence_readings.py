@@ -22,7 +22,7 @@ from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.encoding import EvidenceWords, Word
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.labels import nli_ids, supported_ids
-from vsr_hallucination.detection.loading import load
+from vsr_hallucination.detection.loading import Loaded, load
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.second_reading import SecondReading
 from vsr_hallucination.detection.sentence_features import Described, Floats, TokenProbabilities, describe
@@ -63,15 +63,7 @@ def read_all(
     path = cache / f"readings-{loaded.sha256[:12]}-{loaded.metadata.temperature}.pkl"
     known: dict[str, TokenProbabilities] = pickle.loads(path.read_bytes()) if path.is_file() else {}
 
-    # The batcher's thread counts its own cores.
-    batcher = Batcher(
-        loaded.run,
-        name="detector",
-        queue_limit=10_000,
-        batch_tokens=8192,
-        threads=1,
-        at_start=lambda: torch.set_num_threads(threads),
-    )
+    batcher = _batcher(loaded, "detector", threads)
     settings = DetectorSettings()
     backend = TokenClassification(
         identity=DetectorIdentity(loaded.name, settings.backend, loaded.sha256),
@@ -109,6 +101,18 @@ def read_all(
     ]
 
 
+def _batcher(loaded: Loaded, name: str, threads: int) -> Batcher:
+    # Its thread counts its own cores.
+    return Batcher(
+        loaded.run,
+        name=name,
+        queue_limit=10_000,
+        batch_tokens=8192,
+        threads=1,
+        at_start=lambda: torch.set_num_threads(threads),
+    )
+
+
 def read_near(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int = 1) -> list[Floats]:
     """What the second reading says of every sentence of all rows, (sentences, 3) each; new ones go to ``cache``."""
     torch.set_num_threads(threads)
@@ -117,14 +121,7 @@ def read_near(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: in
     known: dict[str, Floats] = pickle.loads(path.read_bytes()) if path.is_file() else {}
     missing = [row for row in rows if key_of(row) not in known]
     if missing:
-        batcher = Batcher(
-            loaded.run,
-            name="second_reading",
-            queue_limit=10_000,
-            batch_tokens=8192,
-            threads=1,
-            at_start=lambda: torch.set_num_threads(threads),
-        )
+        batcher = _batcher(loaded, "second_reading", threads)
         labels = loaded.metadata.labels
         second = SecondReading(loaded.encoder, batcher, nli_ids(labels), len(labels))
         deadline = Deadline.after(_DEADLINE)

@@ -145,11 +145,13 @@ def describe(
         inside = _novel_tokens(tokens.starts[low:high][kept], tokens.ends[low:high][kept], novel_at)
         text = answer[start:end]
         content = _content(answer, start, end, words)
+        units = lines[n] if n < len(lines) else _nearest(index, text, asked)
         row = {
             **_model(values, inside),
             **_novelty(content),
             "value_flags": float(sum(a < end and start < b for a, b in flagged)),
-            **_held(index, text, asked, lines[n] if n < len(lines) else ()),
+            **_held(index, text, asked, units),
+            **_aligned(index, text, asked, units),
             "length": math.log1p(content.count),
             "position": n / max(1, len(spans) - 1),
             "first": float(n == 0),
@@ -157,7 +159,6 @@ def describe(
             "sentences": math.log(len(spans)),
             **_kind(text),
         }
-        row |= _aligned(index, text, asked, lines[n] if n < len(lines) else None)
         row |= _near(near[n] if near is not None else _NOT_READ, row["recall_line"])
         matrix[n] = [row.get(name, 0.0) for name in FEATURES]
     _fill_context(matrix, claims)
@@ -227,9 +228,12 @@ def sentence_spans(answer: str) -> tuple[tuple[int, int], ...]:
     return tuple(split_long(answer, sentences(answer), SENTENCE_CHARS))
 
 
-def _aligned(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[Unit] | None) -> dict[str, float]:
+def _nearest(index: EvidenceIndex, text: str, asked: set[str]) -> Sequence[Unit]:
     terms = index.terms(text)
-    units = known if known is not None else near_units(index, terms, sorted(asked)) if terms else ()
+    return near_units(index, terms, sorted(asked)) if terms else ()
+
+
+def _aligned(index: EvidenceIndex, text: str, asked: set[str], units: Sequence[Unit]) -> dict[str, float]:
     found = align(index, text, units, asked)
     return {
         "crossed": math.log1p(found.crossed),
@@ -251,16 +255,16 @@ def _near(chances: Floats, held: float) -> dict[str, float]:
     return {"near_turned": max(0.0, float(odds[2])), "near_denied": max(0.0, -float(odds[0]))}
 
 
-def _held(index: EvidenceIndex, text: str, asked: set[str], known: Sequence[Unit] = ()) -> dict[str, float]:
-    """How much of a sentence its nearest evidence lines (``known``, or looked up) hold, weighted by rarity (an unknown
-    word is the rarest)."""
+def _held(index: EvidenceIndex, text: str, asked: set[str], lines_near: Sequence[Unit]) -> dict[str, float]:
+    """How much of a sentence its nearest evidence lines hold, weighted by rarity (an unknown word is the rarest). The
+    lines of a short sentence are looked up by its own words alone: ``lines_near`` heeds the question's too."""
     terms = index.terms(text)[:_TERMS]
     if not terms:
         return {"recall_line": 1.0, "recall_near": 1.0, "bigrams_near": 1.0, "longest_run": 1.0, "asked_share": 0.0}
     rarest = math.log(2 + len(index.units))
     weights = {term: index.weight(term) or rarest for term in terms}
     total = sum(weights.values())
-    units = known[:_LINES] if known and not few(terms) else index.nearest(terms, _LINES)
+    units = index.nearest(terms, _LINES) if few(terms) else lines_near[:_LINES]
     lines = [index.terms(index.text(unit)) for unit in units]
     sets = [set(line) for line in lines]
     near = set().union(*sets[:3]) if sets else set()
