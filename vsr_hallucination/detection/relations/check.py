@@ -1,0 +1,34 @@
+"""All sentences of an answer against their nearest lines: what turns a relation, in text order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from vsr_hallucination.detection.pointer import EvidenceIndex
+from vsr_hallucination.detection.relations.attribution import attributed
+from vsr_hallucination.detection.relations.conditions import unconditioned
+from vsr_hallucination.detection.relations.reading import Turned, read_sentence
+from vsr_hallucination.detection.relations.roles import exchanged
+from vsr_hallucination.detection.relations.wording import reworded
+from vsr_hallucination.detection.sentence_features import sentence_spans
+
+_MOST_SENTENCES = 400
+_RULES = (reworded, unconditioned, exchanged, attributed)
+
+
+def check_relations(
+    answer: str, question: str, index: EvidenceIndex, alive: Callable[[], None] = lambda: None
+) -> tuple[Turned, ...]:
+    """What ``answer`` turns of the evidence; offsets into ``answer``. Pure; ``alive`` may raise to stop the work."""
+    asked = index.terms(question[:2000])
+    found: list[Turned] = []
+    for start, end in sentence_spans(answer)[:_MOST_SENTENCES]:
+        alive()
+        sentence = read_sentence(index, answer[start:end], question, asked)
+        if not sentence.lines:
+            continue
+        turned = next((one for rule in _RULES if (one := rule(sentence)) is not None), None)
+        if turned is not None:
+            found.append(replace(turned, start=start + turned.start, end=start + turned.end))
+    return tuple(found)
