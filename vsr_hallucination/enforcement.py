@@ -236,12 +236,10 @@ def metadata(
         found["decision"] = decision
     if replay_id is not None:
         found["replay_id"] = replay_id
-    applied = sorted({word for word in actions if word is not None})
-    if applied:
+    if actions and (applied := sorted({word for word in actions if word is not None})):
         found["action"] = ",".join(applied)
     if enforcement is not None:
         found["enforcement"] = enforcement
-    reasons = sorted({str(o.reason) for o in observations if o.reason is not None})
-    if reasons:
+    if observations and (reasons := sorted({str(o.reason) for o in observations if o.reason is not None})):
         found["reason"] = ",".join(reasons)
     return found

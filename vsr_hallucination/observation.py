@@ -256,6 +256,8 @@ def observe(
 
 def overall(observations: Sequence[Observation]) -> str:
     """One word for access logs: the worst state of all rules, ``none`` where no rule ran."""
+    if not observations:
+        return "none"
     order = (State.DETECTED, State.UNAVAILABLE, State.NOT_DETECTED, State.NOT_APPLICABLE)
     states = {observation.state for observation in observations}
     return next((str(state) for state in order if state in states), "none")

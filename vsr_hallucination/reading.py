@@ -86,24 +86,36 @@ def _media_types(values: str) -> tuple[str, ...]:
 
 def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: int) -> Head:
     """``limit`` is the largest body that is checked, bytes."""
-    status = _int(headers.get(":status")) or 0
-    if status in (204, 304) or (end_of_stream and (status == 205 or method == "HEAD")):
+    head = _head(
+        headers.get(":status"),
+        ",".join(headers.all("content-type")),
+        ",".join(headers.all("content-encoding")) or None,
+        end_of_stream,
+        method == "HEAD",
+    )
+    if head.kind is Kind.BODY:
+        length = _int(headers.get("content-length"))
+        if length is not None and length > limit:
+            return Head(Kind.SKIP, head.status, Reason.TOO_LARGE, head.encoding)
+    return head
+
+
+@lru_cache(256)  # upstreams answer with the same few combinations, and every exchange asks
+def _head(status_text: str | None, types_text: str, encoding: str | None, end_of_stream: bool, to_head: bool) -> Head:
+    status = _int(status_text) or 0
+    if status in (204, 304) or (end_of_stream and (status == 205 or to_head)):
         return Head(Kind.BODILESS, status)
     if not 200 <= status < 300:
         return Head(Kind.FAILED, status)
-    encoding = ",".join(headers.all("content-encoding")) or None
     if end_of_stream:
         return Head(Kind.EMPTY, status, encoding=encoding)
     if status == 206:  # a range of some other answer, whatever it looks like
         return Head(Kind.SKIP, status, Reason.RESPONSE_UNREADABLE, encoding)
-    types = media_types(headers)
+    types = _media_types(types_text)
     if "text/event-stream" in types:
         return Head(Kind.STREAM, status, encoding=encoding)
     if types and not any(_is_json(name) for name in types):
         return Head(Kind.SKIP, status, Reason.RESPONSE_UNREADABLE, encoding)
-    length = _int(headers.get("content-length"))
-    if length is not None and length > limit:
-        return Head(Kind.SKIP, status, Reason.TOO_LARGE, encoding)
     return Head(Kind.BODY, status, encoding=encoding)
 
 

@@ -42,6 +42,8 @@ class Stage(StrEnum):
     PASSING = "passing"
     CLOSED = "closed"
 
+    __hash__ = str.__hash__  # Enum's own is written in Python, and stages are looked up for every message
+
 
 class ProtocolError(Exception):
     """A message that cannot come at this stage: names both. The exchange is then closed and passes unmodified."""

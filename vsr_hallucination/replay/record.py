@@ -155,6 +155,8 @@ class Record:
 
     def storable(self) -> Record:
         """The same record as every store can hold it: finite numbers, bounded names, text that UTF-8 can carry."""
+        if self._plain():
+            return self
         return replace(
             self,
             id=_name(self.id),
@@ -171,6 +173,17 @@ class Record:
             unread_evidence=tuple((clean_text(p), clean_text(k)) for p, k in self.unread_evidence),
             request_body=None if self.request_body is None else clean_text(self.request_body),
             response_body=None if self.response_body is None else clean_text(self.response_body),
+        )
+
+    def _plain(self) -> bool:
+        """Whether there is nothing to mend: so it is with nearly every record of an exchange that nothing was judged
+        of, and a copy of each would cost as much as the exchange's own record keeping."""
+        if self.outcomes or self.evidence or self.unread_evidence or self.body_chars:
+            return False
+        times = _finite(self.created_at) is not None and _finite(self.completed_at) == self.completed_at
+        texts = (self.id, self.recipe, self.decision, self.api, self.model, self.path, self.request_id)
+        return times and all(
+            text is None or (len(text) <= NAME_CHARS and text.isascii() and "\0" not in text) for text in texts
         )
 
     @property

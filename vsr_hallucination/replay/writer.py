@@ -117,20 +117,20 @@ class ReplayWriter:
         if previous is None and len(self._waiting) >= self._settings.queue:
             self._lose(1, "overflow")
             return
-        room = (
-            self._settings.queue_chars - self._chars + (detail_chars(previous) if previous is not None else 0)
-        )
-        if detail_chars(record) > room:
+        taken = self._chars - (detail_chars(previous) if previous is not None else 0)
+        size = detail_chars(record)
+        if taken + size > self._settings.queue_chars:
             record = replace(record, request_body=None, response_body=None, evidence=(), unread_evidence=())
-            if detail_chars(record) > room:
+            size = detail_chars(record)
+            if taken + size > self._settings.queue_chars:
                 self._lose(1, "overflow")
                 return
             self._lose(1, "details")
-        self._chars = self._settings.queue_chars - room + detail_chars(record)
+        self._chars = taken + size
         self._waiting[record.id] = record
-        self._idle.clear()
-        self._work.set()
-        self._hooks.replay_backlog(self.backlog)
+        if not self._work.is_set():
+            self._idle.clear()
+            self._work.set()
 
     @property
     def backlog(self) -> int:
@@ -188,6 +188,8 @@ class ReplayWriter:
                 continue
             if not self._closing:
                 await asyncio.sleep(self._settings.linger)
+            # Told once a batch: nobody looks between two of them, and a record costs no call of its own.
+            self._hooks.replay_backlog(self.backlog)
             self._take()
             if self._writing:
                 await self._write(tuple(self._writing.values()))
@@ -219,6 +221,7 @@ class ReplayWriter:
                     return
                 if pause == self._settings.first_pause:
                     _log.warning("replay_store_unavailable", extra={"reason": _describe(error)})
+                self._hooks.replay_backlog(self.backlog)
                 await asyncio.sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(pause * 2, self._settings.longest_pause)
             else:

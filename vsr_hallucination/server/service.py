@@ -203,8 +203,8 @@ class _Stream:
                     break
                 self._bytes += len(data)
                 weight = max(len(data), self._exchange.weight)
-                thread = self._service.thread_for(weight if self._exchange.holding else len(data))
                 if weight > LARGE:
+                    thread = self._service.thread_for(weight if self._exchange.holding else len(data))
                     # In a task of its own: should the RPC be cancelled, a thread may still have the exchange.
                     await asyncio.shield(self._spawn(self._feed(self._read, data, thread)))
                 else:

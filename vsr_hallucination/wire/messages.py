@@ -13,17 +13,26 @@ from enum import Enum, StrEnum
 class HeaderMap:
     """Header fields in order. Names are lower-case; values are text (non-UTF-8 bytes become U+FFFD)."""
 
-    __slots__ = ("_items",)
+    __slots__ = ("_first", "_items")
 
     def __init__(self, items: Iterable[tuple[str, str]] = ()) -> None:
-        self._items: tuple[tuple[str, str], ...] = tuple((name.lower(), value) for name, value in items)
+        self._take([(name.lower(), value) for name, value in items])
 
     @classmethod
     def of_lower(cls, items: list[tuple[str, str]]) -> HeaderMap:
         """A map of items whose names are lower-case already: spares a copy of each on the hot path."""
         made = cls.__new__(cls)
-        made._items = tuple(items)
+        made._take(items)
         return made
+
+    def _take(self, items: list[tuple[str, str]]) -> None:
+        self._items: tuple[tuple[str, str], ...] = tuple(items)
+        # Several are asked for in every exchange; most come once.
+        self._first: dict[str, str] = dict(items)
+        if len(self._first) < len(items):
+            self._first = {}
+            for name, value in items:
+                self._first.setdefault(name, value)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(self._items)
@@ -36,17 +45,16 @@ class HeaderMap:
 
     def get(self, name: str) -> str | None:
         """The first value of ``name`` (lower-case), or None."""
-        for key, value in self._items:
-            if key == name:
-                return value
-        return None
+        return self._first.get(name)
 
     def under(self, prefix: str) -> tuple[str, ...]:
         """The names that begin with ``prefix`` (lower-case), each once, in order."""
-        found = [name for name, _ in self._items if name.startswith(prefix)]
-        return tuple(dict.fromkeys(found)) if found else ()
+        return tuple([name for name in self._first if name.startswith(prefix)])
 
     def all(self, name: str) -> tuple[str, ...]:
+        """The values of ``name`` (lower-case), in order."""
+        if name not in self._first:
+            return ()
         return tuple([value for key, value in self._items if key == name])
 
 
@@ -96,6 +104,8 @@ class Phase(StrEnum):
     RESPONSE_HEADERS = "response_headers"
     RESPONSE_BODY = "response_body"
     RESPONSE_TRAILERS = "response_trailers"
+
+    __hash__ = str.__hash__  # Enum's own is written in Python, and phases are looked up for every message
 
 
 class ModeOverride(Enum):

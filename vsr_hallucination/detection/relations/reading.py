@@ -57,8 +57,8 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """``text[start:end]`` of a sentence turns what ``evidence`` says. ``said`` and ``told``: the words of the answer and
-    of the evidence that differ, at most 80 characters each."""
+    """``text[start:end]`` of a sentence turns what ``evidence`` says. ``said`` and ``told``: the words of the answer
+    and of the evidence that differ, at most 80 characters each."""
 
     start: int
     end: int
