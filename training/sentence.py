@@ -44,6 +44,7 @@ from training.sentence_fit import (
 from training.sentence_readings import Seen, read_all, words_only
 from vsr_hallucination.detection.embedded import METADATA
 from vsr_hallucination.detection.lexical import novelty
+from vsr_hallucination.detection.relations.check import RELATION_CHECK_CONFIDENCE
 from vsr_hallucination.detection.sentence_features import FEATURES, Floats
 from vsr_hallucination.detection.sentence_score import SentenceScores, Sign, SpanRule, pooled
 from vsr_hallucination.detection.sentence_spans import mark_sentences
@@ -97,7 +98,7 @@ def report(name: str, table: Table, scores: Floats) -> dict[str, float]:
 
 def report_kinds(rows: Sequence[JudgedRow], table: Table, worst: Floats, flagged: Any) -> None:
     """Prints, by kind of made fault, the share flagged as shipped, and the recall of the sentences alone (``worst``,
-    without the value check) at 5 % false alarms on clean made answers."""
+    without the rules' checks) at 5 % false alarms on clean made answers."""
     families = ("passages", "prose", "records")
     group, kinds = np.array([row.group for row in rows]), np.array([row.kind for row in rows])
     sound = np.isin(group, families) & (table.faulty == 0)
@@ -112,6 +113,17 @@ def report_kinds(rows: Sequence[JudgedRow], table: Table, worst: Floats, flagged
             f"  {kind:14} rows {int(own.sum()):3}  flagged {np.mean(flagged[own]):.3f} (" + ", ".join(parts) + ")"
             f"  sentences alone at 5 %: {np.mean(worst[own] > limit):.3f}"
         )
+
+
+def report_relations(rows: Sequence[JudgedRow], related: Any) -> None:
+    """Prints what the relation check flags by itself, group by group."""
+    groups, faulty = np.array([row.group for row in rows]), np.array([bool(row.row.spans) for row in rows])
+    parts = []
+    for group in sorted(set(groups)):
+        own = groups == group
+        shares = [f"{int(related[own & kind].sum())} of {int((own & kind).sum())}" for kind in (faulty, ~faulty)]
+        parts.append(f"{group} {shares[0]} faulty, {shares[1]} clean")
+    print("relation check alone: " + "; ".join(parts))
 
 
 def calibration_error(table: Table, chances: Floats, bins: int = 10) -> float:
@@ -163,7 +175,7 @@ def span_f1(
         )
         wrong = {i for a, b in row.spans for i in range(a, b)}
         called = {i for span in marked.spans for i in range(span.start, span.end)}
-        called |= {i for a, b in one.flagged for i in range(a, b)}
+        called |= {i for a, b in (*one.flagged, *one.turned) for i in range(a, b)}
         called -= {i for a, b in row.ignored for i in range(a, b)}
         hit, said, true = hit + len(wrong & called), said + len(called), true + len(wrong)
     precision, recall = hit / max(1, said), hit / max(1, true)
@@ -238,6 +250,8 @@ def main() -> None:
     below = {name: f"{value:.3f} < {line[name]:.3f}" for name, value in final.items() if value < line[name]}
     print("sets below the word counter:", below or "none")
     valued = np.array([bool(one.flagged) for one in seen])
+    related = np.array([bool(one.turned) for one in seen])
+    ruled = valued | related
     kinds = np.array([row.kind for row in rows])
     use = (table.faulty == 0) | np.isin(kinds, TURNED_KINDS)
     heeded = [sign for sign in SIGNS if options.second is not None or not set(sign[0]) & set(NEAR)]
@@ -249,7 +263,8 @@ def main() -> None:
     clean = (table.faulty == 0) & np.isin(np.array(table.group), ANSWERS)
     faulty = np.isin(kinds, TURNED_KINDS)
     print(f"signs: {turned[clean].mean():.3f} of clean answers, {turned[faulty].mean():.3f} of turned ones")
-    threshold = choose_threshold(table, logits, valued | turned)
+    report_relations(rows, related)
+    threshold = choose_threshold(table, logits, ruled | turned)
     # A sign speaks from its limit on, and what it says there is the threshold.
     shifts = [math.log(threshold / (1 - threshold)) - limit for limit in least]
     heard = logits.copy()
@@ -260,13 +275,14 @@ def main() -> None:
     limits = SpanLimits(threshold, least_token, 2)
     typical = np.isin(np.array(table.group), ANSWERS)
     worst = np.array([chance.max(initial=0.0) for chance in chances])
-    flagged = (worst >= threshold) | valued
+    flagged = (worst >= threshold) | ruled
     for name, chosen in (("faulty", typical & (table.faulty == 1)), ("clean", typical & (table.faulty == 0))):
         print(f"{name} answers flagged: {flagged[chosen].mean():.3f} of {int(chosen.sum())}")
     print("threshold", threshold, "rule", rule, "min_span_confidence", least_token)
     print("span P R F1", [round(x, 3) for x in span_f1(rows, seen, chances, rule, limits)])
     # As at run time: never below the confidence of a span.
     said = np.maximum(1 / (1 + np.exp(-odds)), np.where(worst >= threshold, worst, 0.0))
+    said = np.maximum(said, np.where(related, RELATION_CHECK_CONFIDENCE, 0.0))
     said = np.maximum(said, np.where(valued, VALUE_CHECK_CONFIDENCE, 0.0))
     print(f"calibration error of the answers' scores at {PRIOR:.0%} faulty: {calibration_error(table, said):.3f}")
     report("as said", table, said)

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from training.detector_rows import DetectorRow
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
 from vsr_hallucination.detection.batching import Batcher
-from vsr_hallucination.detection.checker import Prepared, Work
+from vsr_hallucination.detection.checker import Prepared, Work, flagged_relations
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.encoding import EvidenceWords, Word
 from vsr_hallucination.detection.evidence_values import ValueSet
@@ -43,14 +43,15 @@ class Seen:
     tokens: TokenProbabilities
     words: tuple[Word, ...]
     flagged: tuple[tuple[int, int], ...]
+    turned: tuple[tuple[int, int], ...]
     described: Described
 
 
 def prepared_of(row: DetectorRow) -> Prepared:
-    """As the checker prepares it: the evidence indexed, the values judged."""
+    """As the checker prepares it: the evidence indexed, values and relations judged."""
     index = EvidenceIndex.build(Grounding((Passage(row.context, "$.context"),)))
     values = check_values(row.answer, row.question, ValueSet.build((row.context,)), index)
-    return Prepared(row.answer, row.question, index, values)
+    return Prepared(row.answer, row.question, index, values, flagged_relations(row.answer, row.question, index))
 
 
 def read_all(
@@ -150,7 +151,8 @@ def seen_of(row: DetectorRow, tokens: TokenProbabilities, near: Floats | None = 
     words = EvidenceWords.from_texts([row.question, row.context]).words(row.answer)
     flagged = tuple((value.start, value.end) for value in prepared.values.flagged)
     described = describe(row.answer, row.question, prepared.index, words, tokens, flagged, near=near)
-    return Seen(row, tokens, words, flagged, described)
+    turned = tuple((found.start, found.end) for found in prepared.turned)
+    return Seen(row, tokens, words, flagged, turned, described)
 
 
 def words_only(row: DetectorRow) -> Seen:

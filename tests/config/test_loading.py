@@ -68,7 +68,7 @@ def test_all_filter_settings_are_read() -> None:
         decision_source=DecisionSource.ROUTE,
         allow_debug=False,
         limits=Limits(check=1 << 20),
-        detection=DetectionSettings(False, 2.0, 8, 2, 4, 4096, 64),
+        detection=DetectionSettings(False, False, 2.0, 8, 2, 4, 4096, 64),
         grounding=GroundingSettings(max_passages=100),
         server=ServerSettings(
             ("0.0.0.0:50051", "unix:/run/vsr.sock"), TlsSettings("/tls/tls.crt", "/tls/tls.key", "/tls/ca.crt"), 5, 60

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vsr_hallucination.detection.spans import Marked, SpanLimits, mark, with_values
+from vsr_hallucination.detection.spans import Marked, SpanLimits, mark, with_flagged
 from vsr_hallucination.detection.types import EvidencePointer
 from vsr_hallucination.detection.value_check import Flagged
 
@@ -117,17 +117,17 @@ POINTER = EvidencePointer("$", 0, 3, "412")
 
 def test_a_flagged_value_replaces_a_tight_model_span_and_raises_a_wide_one() -> None:
     answer = "It shipped 479 crates in May."
-    tight = with_values(answer, marked(answer, {"479": 0.97, "crates": 0.7}), [Flagged(11, 14, POINTER)], LIMITS)
+    tight = with_flagged(answer, marked(answer, {"479": 0.97, "crates": 0.7}), [Flagged(11, 14, POINTER)], LIMITS)
     assert [(s.text, s.tier, s.confidence) for s in tight.spans] == [("479", "value_check", pytest.approx(0.97))]
     scored = dict.fromkeys("It shipped 479 crates in May".split(), 0.85)
-    wide = with_values(answer, marked(answer, scored), [Flagged(11, 14, POINTER)], LIMITS)
+    wide = with_flagged(answer, marked(answer, scored), [Flagged(11, 14, POINTER)], LIMITS)
     assert [(s.text, s.tier, s.confidence) for s in wide.spans] == [("It shipped 479 crates in May", "model", 0.95)]
     assert wide.spans[0].evidence == POINTER
 
 
 def test_a_flagged_value_settles_its_candidate_and_the_score() -> None:
     answer = "It shipped 479 crates."
-    found = with_values(answer, marked(answer, {"479": 0.7}), [Flagged(11, 14, None)], LIMITS)
+    found = with_flagged(answer, marked(answer, {"479": 0.7}), [Flagged(11, 14, None)], LIMITS)
     assert not found.candidates
     assert found.unsupported_score == 0.95
 
@@ -135,6 +135,6 @@ def test_a_flagged_value_settles_its_candidate_and_the_score() -> None:
 def test_a_threshold_above_the_value_checks_confidence_holds_for_it_too() -> None:
     strict = SpanLimits(0.99, 0.6, 2)
     answer = "It shipped 479 crates."
-    found = with_values(answer, marked(answer, {}, limits=strict), [Flagged(11, 14, None)], strict)
+    found = with_flagged(answer, marked(answer, {}, limits=strict), [Flagged(11, 14, None)], strict)
     assert not found.spans
     assert [c.why for c in found.candidates] == ["threshold"]

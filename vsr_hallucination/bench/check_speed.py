@@ -9,6 +9,7 @@ import asyncio
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from vsr_hallucination.bench.measures import Row, Size, Stage
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
@@ -31,8 +32,8 @@ _ADDED = (
 
 async def check_speed(stage: Stage, size: Size) -> list[Row]:
     """``stage`` is not used. Process time, so that other processes weigh little."""
-    detection = DetectionSettings(torch_threads=1, deadline=300.0, value_check=False)
-    one_by_one = DetectionSettings(torch_threads=1, deadline=300.0, value_check=False, batch_tokens=1)
+    detection = DetectionSettings(torch_threads=1, deadline=300.0, value_check=False, relation_check=False)
+    one_by_one = replace(detection, batch_tokens=1)
     ours = await asyncio.to_thread(make_checker, DetectorSettings(), None, detection)
     exact = await asyncio.to_thread(lambda: make_checker(DetectorSettings(), None, one_by_one, exact=True))
     try:

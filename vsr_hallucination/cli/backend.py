@@ -50,9 +50,10 @@ def set_up(args: argparse.Namespace, *, lexical: bool = False) -> Setup:
     if backend == "lexical":
         if not lexical:
             raise Failure("--backend lexical is a detector: this measures another model")
-        # The counter alone is the baseline: the value check would lift scores of its own.
+        # The counter alone is the baseline: the rules' checks would lift scores of its own.
         bare = replace(recipe.detector, backend="lexical", endpoint=None)
-        return Setup(config, replace(recipe, detector=bare), replace(detection, value_check=False), None)
+        alone = replace(detection, value_check=False, relation_check=False)
+        return Setup(config, replace(recipe, detector=bare), alone, None)
     if backend != "embedded" and not Path(backend).is_dir() and (backend[:1] in "./~" or backend.count("/") != 1):
         raise Failure(f"--backend {backend}: no such file or directory, and no hub id (owner/name)")
     chosen = replace(recipe.detector, backend="token_classification", model=backend, endpoint=None)

@@ -75,6 +75,7 @@ def detector(args: argparse.Namespace) -> int:
         "weights_sha256": identity.weights_sha256,
         "thresholds": dict(sorted(identity.thresholds.items())),
         "value_check": setup.detection.value_check,
+        "relation_check": setup.detection.relation_check,
         "pairs_within": args.pairs_within,
     }
     found = {"run": run_facts(args, setup, facts, notes), **found}

@@ -34,7 +34,9 @@ _FILTER = words(
     grounding apis server admin envoy replay log_level
     """
 )
-_DETECTION = frozenset({"value_check", "deadline", "queue", "threads", "torch_threads", "batch_tokens", "max_windows"})
+_DETECTION = frozenset(
+    "value_check relation_check deadline queue threads torch_threads batch_tokens max_windows".split()
+)
 _SERVER = frozenset({"listen", "tls", "drain_wait", "drain_timeout"})
 _ENVOY = words(
     """
@@ -97,6 +99,7 @@ def _detection(fields: Fields) -> DetectionSettings:
     inner, base = fields.sub("detection", _DETECTION, owned=True), DetectionSettings()
     return DetectionSettings(
         value_check=inner.flag("value_check", base.value_check),
+        relation_check=inner.flag("relation_check", base.relation_check),
         deadline=inner.duration("deadline", base.deadline, 0.05, 300),
         queue=inner.integer("queue", base.queue, 1, 100_000),
         threads=inner.integer("threads", base.threads, 1, 64),

@@ -215,6 +215,7 @@ class DetectionSettings:
     """``filter.detection``: how checks run. ``deadline`` covers queueing, detection and explanation."""
 
     value_check: bool = True
+    relation_check: bool = True
     deadline: float = 8.0
     queue: int = 256
     threads: int = 1

@@ -1,8 +1,8 @@
-"""One check from request to result: prepare, value check, detector, explainer, under one deadline.
+"""One check from request to result: prepare, the rules' checks, detector, explainer, under one deadline.
 
 Nothing here blocks the event loop: texts are worked on in a small pool of threads, models run behind their batchers.
-A check never raises but ``CancelledError``. What the value check found stands even where the detector failed: a span
-that survived outranks a failure (DESIGN §2, row 9 before row 10).
+A check never raises but ``CancelledError``. What the value and relation checks found stands even where the detector
+failed: a span that survived outranks a failure (DESIGN §2, row 9 before row 10).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from vsr_hallucination.detection.batching import NO_HOOKS, Hooks, tell
 from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.spans import Marked, SpanLimits, with_values
+from vsr_hallucination.detection.relations.check import RELATION_CHECK_CONFIDENCE, check_relations, told_otherwise
+from vsr_hallucination.detection.spans import Marked, SpanLimits, with_flagged
 from vsr_hallucination.detection.text import replace_surrogates, sentences, split_long
 from vsr_hallucination.detection.types import (
     CheckFailure,
@@ -34,7 +35,13 @@ from vsr_hallucination.detection.types import (
     Reason,
     Span,
 )
-from vsr_hallucination.detection.value_check import NO_FINDINGS, ValueFindings, check_values, point_at_value
+from vsr_hallucination.detection.value_check import (
+    NO_FINDINGS,
+    Flagged,
+    ValueFindings,
+    check_values,
+    point_at_value,
+)
 
 PROBE_SECONDS = 20.0
 _MERGE_SECONDS = 1.0
@@ -45,12 +52,13 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The texts of a check without lone surrogates, the evidence indexed, the values judged."""
+    """The texts of a check without lone surrogates, the evidence indexed, values and relations judged."""
 
     answer: str
     question: str
     index: EvidenceIndex
     values: ValueFindings = NO_FINDINGS
+    turned: tuple[Flagged, ...] = ()
 
     @classmethod
     def small(cls) -> Prepared:
@@ -187,7 +195,7 @@ class DetectorChecker:
         try:
             found = await self._backend.detect(work)
         except DetectionError as error:
-            # Nothing was read by the model; the value check's word still counts.
+            # Nothing was read by the model; what the rules found still counts.
             found = Found(Marked(), Coverage(0.0, 0.0), error.failure())
         # What was found in time is worth a moment more; thousands of spans are not worth the caller's patience.
         grace = Deadline.after(max(deadline.left, _MERGE_SECONDS))
@@ -211,11 +219,15 @@ class DetectorChecker:
         if self._settings.value_check:
             known = ValueSet.build((passage.text for passage in passages), deadline.check)
             values = check_values(answer, question, known, index, deadline.check)
-        return Prepared(answer, question, index, values)
+        turned: tuple[Flagged, ...] = ()
+        if self._settings.relation_check:
+            turned = flagged_relations(answer, question, index, deadline.check)
+        return Prepared(answer, question, index, values, turned)
 
     def _merge(self, prepared: Prepared, found: Found) -> Detection:
         answer = prepared.answer
-        marked = with_values(answer, found.marked, prepared.values.flagged, self._backend.limits)
+        marked = with_flagged(answer, found.marked, prepared.values.flagged, self._backend.limits)
+        marked = with_flagged(answer, marked, prepared.turned, self._backend.limits)
         return Detection(
             spans=tuple(self._pointed(prepared, marked.spans)),
             candidates=marked.candidates,
@@ -239,6 +251,18 @@ class DetectorChecker:
                 span = replace(span, evidence=near or prepared.index.point_for(span.text, context))
             out.append(span)
         return out
+
+
+def flagged_relations(
+    answer: str, question: str, index: EvidenceIndex, alive: Callable[[], None] = lambda: None
+) -> tuple[Flagged, ...]:
+    """What the relation check found, as it is merged with the model's spans."""
+    return tuple(
+        Flagged(
+            found.start, found.end, found.evidence, "relation_check", RELATION_CHECK_CONFIDENCE, told_otherwise(found)
+        )
+        for found in check_relations(answer, question, index, alive)
+    )
 
 
 def _size(request: CheckRequest) -> int:

@@ -18,6 +18,7 @@ from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder
+from vsr_hallucination.detection.spans import RULES
 from vsr_hallucination.detection.text import sentences, split_long
 from vsr_hallucination.detection.types import (
     Candidate,
@@ -217,8 +218,8 @@ class Explainer:
         for span in detection.spans[:MAX_EXPLAINED]:
             verdict = verdicts[sentence_of(prepared.answer, span)]
             filtered = self._limits.filtering and verdict.droppable and verdict.confidence >= self._limits.entailment
-            # An exact value that no evidence holds is not argued away by a sentence that sounds alike.
-            if filtered and span.tier != "value_check":
+            # What a rule found word by word is not argued away by a sentence that sounds alike.
+            if filtered and span.tier not in RULES:
                 path = span.evidence.path if span.evidence else None
                 dropped.append(
                     Candidate(
@@ -237,13 +238,13 @@ class Explainer:
         elif verdict.label is NliLabel.NEUTRAL:
             severity = Severity.MEDIUM
         else:
-            severity = Severity.LOW if span.tier != "value_check" else Severity.MEDIUM
+            severity = Severity.LOW if span.tier not in RULES else Severity.MEDIUM
         return replace(
             span,
             nli_label=verdict.label,
             nli_confidence=verdict.confidence,
             severity=severity,
-            explanation=explanation(verdict.label, span.evidence),
+            explanation=span.explanation or explanation(verdict.label, span.evidence),
         )
 
 

@@ -24,10 +24,11 @@ import numpy.typing as npt
 
 from vsr_hallucination.detection.text import always_survives, count_words, tidy_span
 from vsr_hallucination.detection.types import Candidate, Span
-from vsr_hallucination.detection.value_check import VALUE_CHECK_CONFIDENCE, Flagged
+from vsr_hallucination.detection.value_check import Flagged
 
 MAX_SPANS = 1000  # of one answer; a report of more helps nobody
-_TIGHT_WORDS = 4  # a model span of up to this many words around one flagged value is that value
+RULES = ("value_check", "relation_check")  # tiers that are no model
+_TIGHT_WORDS = 4  # a model span of up to this many words around what a rule found is what it found
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,48 +121,48 @@ def _sift(
     return Marked(tuple(spans[:MAX_SPANS]), tuple(candidates[:MAX_SPANS]), score)
 
 
-def with_values(answer: str, marked: Marked, flagged: Sequence[Flagged], limits: SpanLimits) -> Marked:
-    """Adds what the value check found.
+def with_flagged(answer: str, marked: Marked, flagged: Sequence[Flagged], limits: SpanLimits) -> Marked:
+    """Adds what a rule found.
 
-    A model's span that is little more than the value (up to four words) gives way to the value itself; a longer one
-    stays and takes the higher confidence; candidates on a flagged value are settled and go. Under a threshold above
-    ``VALUE_CHECK_CONFIDENCE`` they are candidates like any other.
+    A model's span that is little more than it (up to four words) gives way; a longer one stays and takes the higher
+    confidence; candidates on it are settled and go. Under a threshold above the rule's confidence its findings are
+    candidates like any other.
     """
-    if not flagged:
-        return marked
-    if limits.threshold > VALUE_CHECK_CONFIDENCE:
-        extra = tuple(Candidate(f.start, f.end, VALUE_CHECK_CONFIDENCE, "threshold") for f in flagged[:MAX_SPANS])
-        score, worst = _at_least(marked, VALUE_CHECK_CONFIDENCE)
-        return replace(marked, candidates=marked.candidates + extra, unsupported_score=score, worst_part=worst)
     spans = list(marked.spans)
-    flagged = flagged[:MAX_SPANS]
-    for found in flagged:
+    candidates = list(marked.candidates)
+    highest = 0.0
+    for found in flagged[:MAX_SPANS]:
+        highest = max(highest, found.confidence)
+        if limits.threshold > found.confidence:
+            candidates.append(Candidate(found.start, found.end, found.confidence, "threshold"))
+            continue
+        candidates = [c for c in candidates if not (c.start < found.end and found.start < c.end)]
         over = [span for span in spans if span.start < found.end and found.start < span.end]
-        wide = [span for span in over if count_words(span.text) > _TIGHT_WORDS]
+        wide = [s for s in over if s.tier != found.tier and (s.tier in RULES or count_words(s.text) > _TIGHT_WORDS)]
         if wide:
             at = spans.index(wide[0])
             spans[at] = replace(
                 wide[0],
-                confidence=max(wide[0].confidence, VALUE_CHECK_CONFIDENCE),
+                confidence=max(wide[0].confidence, found.confidence),
                 evidence=wide[0].evidence or found.evidence,
+                explanation=wide[0].explanation or found.explanation,
             )
             continue
         # Only spans of the model give way: two flagged values in a row are two spans.
-        spans = [span for span in spans if span not in over or span.tier == "value_check"]
-        confidence = max([VALUE_CHECK_CONFIDENCE, *(span.confidence for span in over)])
+        spans = [span for span in spans if span not in over or span.tier in RULES]
         spans.append(
             Span(
                 found.start,
                 found.end,
                 answer[found.start : found.end],
-                confidence,
+                max([found.confidence, *(span.confidence for span in over)]),
                 evidence=found.evidence,
-                tier="value_check",
+                explanation=found.explanation,
+                tier=found.tier,
             )
         )
     spans.sort(key=lambda span: (span.start, span.end))
-    candidates = tuple(c for c in marked.candidates if not any(c.start < f.end and f.start < c.end for f in flagged))
-    return Marked(tuple(spans[:MAX_SPANS]), candidates, *_at_least(marked, VALUE_CHECK_CONFIDENCE))
+    return Marked(tuple(spans[:MAX_SPANS]), tuple(candidates[:MAX_SPANS]), *_at_least(marked, highest))
 
 
 def _at_least(marked: Marked, confidence: float) -> tuple[float, float | None]:

@@ -113,7 +113,7 @@ class Span:
     explanation: str | None = None
     evidence: EvidencePointer | None = None
     explainer_failed: bool = False
-    tier: str = "model"  # what found it: "model", "value_check", "endpoint"
+    tier: str = "model"  # what found it: "model", "value_check", "relation_check", "endpoint"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,14 @@ _STATED = re.compile(r"(?:a|one)[ -](?:whole|full|single|fortnight|decade|centur
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """A value of the answer that nothing supports, and the evidence value closest to it."""
+    """What a rule found in the answer: ``tier`` names the rule, ``evidence`` what stands closest to it."""
 
     start: int
     end: int
     evidence: EvidencePointer | None
+    tier: str = "value_check"
+    confidence: float = VALUE_CHECK_CONFIDENCE
+    explanation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

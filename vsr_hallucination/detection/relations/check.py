@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.attribution import attributed
 from vsr_hallucination.detection.relations.conditions import unconditioned
-from vsr_hallucination.detection.relations.reading import Turned, read_sentence
+from vsr_hallucination.detection.relations.reading import Kind, Turned, read_sentence
 from vsr_hallucination.detection.relations.roles import exchanged
 from vsr_hallucination.detection.relations.wording import reworded
 from vsr_hallucination.detection.sentence_features import sentence_spans
 
+# How sure a finding is: see "Relation check" in the detector's card.
+RELATION_CHECK_CONFIDENCE = 0.9
 _MOST_SENTENCES = 400
+_KINDS: Mapping[Kind, str] = {
+    "negation": "Turned into its opposite",
+    "modality": "Said with another certainty",
+    "comparison": "A comparison turned round",
+    "order": "An order turned round",
+    "roles": "Who did what to whom, turned round",
+    "attribution": "Given to another",
+    "condition": "Said without its condition",
+    "elsewhere": "Said of something else",
+}
 _RULES = (reworded, unconditioned, exchanged, attributed)
+
+
+def told_otherwise(turned: Turned) -> str:
+    """One line for people."""
+    told = f"the evidence says “{turned.told}”" if turned.told else "the evidence does not say so"
+    near = f": “{' '.join(turned.evidence.text.split())[:120]}” ({turned.evidence.path})"
+    return f"{_KINDS[turned.kind]}: the answer says “{turned.said}”, {told}{near}"
 
 
 def check_relations(
