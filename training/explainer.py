@@ -11,16 +11,12 @@ from typing import Any
 import torch
 
 from training.base import MODELS, RUNS, base_directory
-from training.detector import ROWS, SEED, kept
-from training.detector_data import load as load_rows
 from training.loop import Recipe, load_checkpoint
-from training.nli_data import ENTAILMENT, LABELS, RELATIONS, epochs_of, load
-from training.relations import more_rows, relation_pairs, turned_rows
+from training.nli_data import ENTAILMENT, LABELS, epochs_of, load
 from training.rows import held_out
 from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
-PAIRS = "relations.pkl"
-TRAIN_LENGTH = 192
+TRAIN_LENGTH = 128
 MAX_LENGTH = 256
 # A span is dropped on entailment alone, so entailment must rarely be wrong.
 WRONG_ENTAILMENT = 0.05
@@ -36,18 +32,13 @@ def main() -> None:
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
-    parser.add_argument("--rows", default="detector", help="the detector's run whose rows the relations are made of")
-    parser.add_argument("--draw", type=int, default=0, help="train on made relations too: their draw, from 1")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
-    spared = [p for p in pairs if held_out(p.first, 0.08)]
     run = RUNS / options.run
-    related = []
-    if options.draw and not options.finish:
-        related = kept(run / PAIRS, lambda: relations(options.data, options.rows, options.draw))
-    trained = [p for p in pairs if not held_out(p.first, 0.08)] + related
+    spared = [p for p in pairs if held_out(p.first, 0.08)]
+    trained = [p for p in pairs if not held_out(p.first, 0.08)]
     epochs = epochs_of(trained, options.epochs, random.Random(31))
     print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
     tuning = [p for p in spared if held_out(p.first, 0.5, "half")]
@@ -68,18 +59,6 @@ def main() -> None:
         )
         model = fit(base, LABELS, epochs, recipe, TRAIN_LENGTH, run, options.start)
     report(model, base, tuning, test, options.out)
-
-
-def relations(data: Path, rows: str, draw: int) -> list[Pair]:
-    """Pairs of ``training.relations`` over the rows of a detector's run, and over more of the kinds that turn a
-    relation (of later draws, over new generated rows too)."""
-    known = kept(RUNS / rows / ROWS, lambda: load_rows(data, random.Random(SEED)))
-    rng = random.Random(40 + draw)
-    made = turned_rows(data, rng, draw)
-    if draw > 1:
-        known = [row for row in known if row.group.split(" ")[0] not in ("prose", "records")]
-        made += more_rows(rng, 5500)
-    return relation_pairs([*known, *made], rng, RELATIONS)
 
 
 def entailment_threshold(probabilities: torch.Tensor, labels: torch.Tensor) -> float:

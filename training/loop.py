@@ -14,7 +14,6 @@ from tqdm import tqdm
 
 IGNORED = -100
 SOMEWHERE = -1
-NOT_FIRST = -2  # of a sequence model: any class but the first
 _DOUBTED = 4  # tokens of such an answer that must be doubted: about one word
 
 
@@ -164,13 +163,10 @@ def train(
 
 
 def row_losses(logits: Tensor, labels: Tensor, loss_function: nn.CrossEntropyLoss) -> Tensor:
-    """(batch,) losses. Of a text or pair: its class's, or (``NOT_FIRST``) that of not being the first. Of a row of
-    tokens: its labelled tokens' mean (less for few), and, where only the whole answer is known to be unsupported, the
-    loss of its most doubted tokens' mean log-odds."""
+    """(batch,) losses. Of a text or pair: its class's. Of a row of tokens: its labelled tokens' mean (less for few),
+    and, where only the whole answer is known to be unsupported, the loss of its most doubted tokens' mean log-odds."""
     if labels.ndim == 1:
-        losses = cast(Tensor, loss_function(logits, labels.masked_fill(labels == NOT_FIRST, IGNORED)))
-        odds = logits[:, 1:].logsumexp(1) - logits[:, 0]
-        return torch.where(labels == NOT_FIRST, nn.functional.softplus(-odds), losses)
+        return cast(Tensor, loss_function(logits, labels))
     known = labels.masked_fill(labels == SOMEWHERE, IGNORED)
     losses = loss_function(logits.view(-1, logits.shape[-1]), known.view(-1)).view(labels.shape)
     # Mean per row first: a long answer must not outweigh ten short ones.

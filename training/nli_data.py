@@ -29,12 +29,6 @@ PER_EPOCH: dict[str, int | None] = {
     "generated records": 600,
     "generated numbers": 300,
 }
-# Sentences of answers against their nearest lines (``relations``), at most so many of each family.
-RELATIONS = {
-    "passages": 5500, "records": 3000, "prose": 6000, "tables": 500, "expertqa": 700, "model": 400, "begin": 600,
-    "q2_dialogue": 500, "factcheck_gpt_nli": 600, "summac_bench": 500, "dialfact_small": 200, "fm2": 400,
-    "summedits": 500, "defacto": 500, "bump": 400, "aggrefact_spans": 300,
-}  # fmt: skip
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 
 
@@ -68,7 +62,7 @@ def epochs_of(pairs: Sequence[Pair], count: int, rng: random.Random) -> list[lis
     for _ in range(count):
         rows: list[Pair] = []
         for name, labels in sorted(groups.items()):
-            wanted = PER_EPOCH.get(name)
+            wanted = PER_EPOCH[name]
             for _, found in sorted(labels.items()):
                 rows += found if wanted is None else rng.sample(found, min(len(found), wanted // len(labels)))
         rng.shuffle(rows)

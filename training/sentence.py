@@ -27,7 +27,6 @@ from training.detector_data import load
 from training.sentence_data import JudgedRow, judged_rows, word_rows
 from training.sentence_fit import (
     ANSWERS,
-    NEAR,
     PRIOR,
     SIGNS,
     Shape,
@@ -218,7 +217,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
-    parser.add_argument("--second", type=Path, help="directory of an explainer that reads every sentence a second time")
     parser.add_argument("--run", default="detector", help="the detector's run: its rows, and what it was trained on")
     parser.add_argument("--limit", type=int, default=3000, help="rows to read (about 2 model inputs each)")
     parser.add_argument("--threads", type=int, default=2)
@@ -231,7 +229,7 @@ def main() -> None:
     rows = kept(cache / "judged.pkl", lambda: judged_rows(options.data, known, trained))[: options.limit]
     # Made anew in each run, as the features of the rows that were read: both change with the code.
     many = _counted(word_rows(known))
-    seen = read_all([judged.row for judged in rows], options.model, options.second, cache, options.threads)
+    seen = read_all([judged.row for judged in rows], options.model, cache, options.threads)
     table, counted = table_of(rows, seen), table_of(*many)
     print(f"rows {len(rows)}, sentences {len(table.matrix)}; counted {len(many[0])}, sentences {len(counted.matrix)}")
     owners = owners_of(table)
@@ -254,9 +252,8 @@ def main() -> None:
     ruled = valued | related
     kinds = np.array([row.kind for row in rows])
     use = (table.faulty == 0) | np.isin(kinds, TURNED_KINDS)
-    heeded = [sign for sign in SIGNS if options.second is not None or not set(sign[0]) & set(NEAR)]
-    said_by = [cross_fitted_sign(table, names, use) for names, _ in heeded]
-    least = [sign_limit(table, found, share) for found, (_, share) in zip(said_by, heeded, strict=True)]
+    said_by = [cross_fitted_sign(table, names, use) for names, _ in SIGNS]
+    least = [sign_limit(table, found, share) for found, (_, share) in zip(said_by, SIGNS, strict=True)]
     turned = np.zeros(len(rows), dtype=np.bool_)
     for found, limit in zip(said_by, least, strict=True):
         turned |= worst_logits(table, found) >= limit
@@ -290,7 +287,7 @@ def main() -> None:
     final_fit = stacked(counted, table, SHAPES)
     matrix = answer_matrix(seen, table, final_fit.logits(table.matrix), SHARPNESS)
     answers = solve_answers(matrix, table, np.ones(len(rows), dtype=np.bool_), ANSWER)
-    lines = [sign_line(table, names, use) for names, _ in heeded]
+    lines = [sign_line(table, names, use) for names, _ in SIGNS]
     signs = [
         Sign(replace(line, bias=line.bias + shift), threshold) for line, shift in zip(lines, shifts, strict=True)
     ]
@@ -302,7 +299,6 @@ def main() -> None:
         metadata = json.loads(target.read_text(encoding="utf-8"))
         metadata["thresholds"] = {"threshold": threshold, "min_span_confidence": least_token}
         metadata["sentence"] = block
-        metadata["second_reading"] = None if options.second is None else "embedded"
         target.write_text(json.dumps(metadata, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         print("written", target)
 

@@ -21,18 +21,17 @@ ANSWERS = ("passages", "expertqa", "model answers", "records", "tables", "refusa
 # Of the answers a filter sees, one in five says something unsupported, or so RAG benchmarks of real answers find;
 # the rows here are faulty in one of two.
 PRIOR = 0.2
-# What the second line reads itself: the model, and what kind of sentence it is (a refusal in new words claims nothing,
-# whatever the tokens say).
-NEAR = tuple(name for name in FEATURES if name.startswith("near_"))
 TURNED = ("crossed", "misplaced", "inverted", "substituted", "reworded")
 # What speaks seldom and then clearly has lines of its own: in one sum with the others it adds noise to paraphrase.
 # Beside each, the share of clean answers it may flag.
-SIGNS = (((*NEAR, "inverted", "substituted", "reworded"), 0.005), (TURNED, 0.015))
+SIGNS = ((TURNED, 0.015),)
+# What the second line reads itself: the model, and what kind of sentence it is (a refusal in new words claims nothing,
+# whatever the tokens say).
 MODEL = ("logit_max", "logit_mean", "refusal", "courtesy")
 WORDS = tuple(
     name
     for name in FEATURES
-    if "logit" not in name and "prob" not in name and name not in (*MODEL, *TURNED, *NEAR, "copied")
+    if "logit" not in name and "prob" not in name and name not in (*MODEL, *TURNED, "copied")
 )
 _MODEL_AT = [FEATURES.index(name) for name in MODEL]
 _WORDS_AT = [FEATURES.index(name) for name in WORDS]

@@ -21,11 +21,10 @@ from vsr_hallucination.detection.checker import Prepared, Work, flagged_relation
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.encoding import EvidenceWords, Word
 from vsr_hallucination.detection.evidence_values import ValueSet
-from vsr_hallucination.detection.labels import nli_ids, supported_ids
-from vsr_hallucination.detection.loading import Loaded, load
+from vsr_hallucination.detection.labels import supported_ids
+from vsr_hallucination.detection.loading import load
 from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.second_reading import SecondReading
-from vsr_hallucination.detection.sentence_features import Described, Floats, TokenProbabilities, describe
+from vsr_hallucination.detection.sentence_features import Described, TokenProbabilities, describe
 from vsr_hallucination.detection.spans import SpanLimits
 from vsr_hallucination.detection.token_classification import TokenClassification
 from vsr_hallucination.detection.types import DetectorIdentity, Grounding, Passage
@@ -54,17 +53,22 @@ def prepared_of(row: DetectorRow) -> Prepared:
     return Prepared(row.answer, row.question, index, values, flagged_relations(row.answer, row.question, index))
 
 
-def read_all(
-    rows: Sequence[DetectorRow], model: Path, second: Path | None, cache: Path, threads: int = 1
-) -> list[Seen]:
-    """Readings (by ``model``, and by the explainer ``second`` where there is one) and features of all rows, in order;
-    new readings are added to ``cache``."""
+def read_all(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int = 1) -> list[Seen]:
+    """Readings and features of all rows, in order; new readings are added to ``cache``."""
     torch.set_num_threads(threads)
     loaded = load(str(model), "detector")
     path = cache / f"readings-{loaded.sha256[:12]}-{loaded.metadata.temperature}.pkl"
     known: dict[str, TokenProbabilities] = pickle.loads(path.read_bytes()) if path.is_file() else {}
 
-    batcher = _batcher(loaded, "detector", threads)
+    # The batcher's thread counts its own cores.
+    batcher = Batcher(
+        loaded.run,
+        name="detector",
+        queue_limit=10_000,
+        batch_tokens=8192,
+        threads=1,
+        at_start=lambda: torch.set_num_threads(threads),
+    )
     settings = DetectorSettings()
     backend = TokenClassification(
         identity=DetectorIdentity(loaded.name, settings.backend, loaded.sha256),
@@ -95,62 +99,15 @@ def read_all(
     if missing:
         asyncio.run(fill(missing))
         _save(path, known)
-    near = [None] * len(rows) if second is None else read_near(rows, second, cache, threads)
-    return [
-        seen_of(row, known[key_of(row)], said)
-        for row, said in zip(tqdm(rows, desc="features", mininterval=10), near, strict=True)
-    ]
+    return [seen_of(row, known[key_of(row)]) for row in tqdm(rows, desc="features", mininterval=10)]
 
 
-def _batcher(loaded: Loaded, name: str, threads: int) -> Batcher:
-    # Its thread counts its own cores.
-    return Batcher(
-        loaded.run,
-        name=name,
-        queue_limit=10_000,
-        batch_tokens=8192,
-        threads=1,
-        at_start=lambda: torch.set_num_threads(threads),
-    )
-
-
-def read_near(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int = 1) -> list[Floats]:
-    """What the second reading says of every sentence of all rows, (sentences, 3) each; new ones go to ``cache``."""
-    torch.set_num_threads(threads)
-    loaded = load(str(model), "explainer")
-    path = cache / f"near-{loaded.sha256[:12]}.pkl"
-    known: dict[str, Floats] = pickle.loads(path.read_bytes()) if path.is_file() else {}
-    missing = [row for row in rows if key_of(row) not in known]
-    if missing:
-        batcher = _batcher(loaded, "second_reading", threads)
-        labels = loaded.metadata.labels
-        second = SecondReading(loaded.encoder, batcher, nli_ids(labels), len(labels))
-        deadline = Deadline.after(_DEADLINE)
-
-        async def fill() -> None:
-            progress = tqdm(total=len(missing), desc="second reading", mininterval=10)
-            for start in range(0, len(missing), _TOGETHER):
-                part = missing[start : start + _TOGETHER]
-                asked = [second.ask(prepared_of(row), deadline) for row in part]
-                for row, found in zip(
-                    part, await asyncio.gather(*(second.run(one, deadline) for one in asked)), strict=True
-                ):
-                    known[key_of(row)] = found
-                progress.update(len(part))
-            progress.close()
-
-        asyncio.run(fill())
-        second.close()
-        _save(path, known)
-    return [known[key_of(row)] for row in rows]
-
-
-def seen_of(row: DetectorRow, tokens: TokenProbabilities, near: Floats | None = None) -> Seen:
+def seen_of(row: DetectorRow, tokens: TokenProbabilities) -> Seen:
     """Features from a reading."""
     prepared = prepared_of(row)
     words = EvidenceWords.from_texts([row.question, row.context]).words(row.answer)
     flagged = tuple((value.start, value.end) for value in prepared.values.flagged)
-    described = describe(row.answer, row.question, prepared.index, words, tokens, flagged, near=near)
+    described = describe(row.answer, row.question, prepared.index, words, tokens, flagged)
     turned = tuple((found.start, found.end) for found in prepared.turned)
     return Seen(row, tokens, words, flagged, turned, described)
 

@@ -12,14 +12,12 @@ from typing import Any
 import torch
 
 from training.base import load_tokenizer
-from training.loop import NOT_FIRST, Example, Recipe, predict, train
-
-__all__ = ["NOT_FIRST", "Pair"]
+from training.loop import Example, Recipe, predict, train
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A text, or (premise, hypothesis); ``label`` is the class index, or ``NOT_FIRST``: any class but the first."""
+    """A text, or (premise, hypothesis); ``label`` is the class index."""
 
     first: str
     second: str

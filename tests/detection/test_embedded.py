@@ -89,6 +89,14 @@ def test_metadata_is_read(directory: Path) -> None:
     assert metadata.threshold("min_span_confidence", 0.6) == 0.6
 
 
+def test_a_key_of_another_version_is_passed_over(directory: Path) -> None:
+    known = {"format": 1, "kind": "detector", "temperature": 1.4}
+    (directory / METADATA).write_text(json.dumps(known))
+    metadata = read_metadata(directory, "detector")
+    (directory / METADATA).write_text(json.dumps(known | {"second_reading": None}))
+    assert read_metadata(directory, "detector") == metadata
+
+
 @pytest.mark.parametrize("content", [
     "{", "[]", "{}", '{"format": 2, "kind": "detector"}', '{"format": 1, "kind": "explainer"}', "[" * 100_000,
     '{"format": 1, "kind": "detector", "temperature": 0}',

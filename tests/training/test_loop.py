@@ -15,7 +15,6 @@ from training.detector import Encoder, calibrate, decode, token_scores, windows_
 from training.detector_rows import DetectorRow
 from training.loop import (
     IGNORED,
-    NOT_FIRST,
     SOMEWHERE,
     Example,
     Recipe,
@@ -174,12 +173,3 @@ def test_held_out_rows_share_no_context_with_the_others() -> None:
     train_rows, kept = split(rows, 0.2, lambda row: row["context"])
     assert kept and not {r["context"] for r in kept} & {r["context"] for r in train_rows}
     assert held_out("x", 1.0) and not held_out("x", 0.0)
-
-
-def test_a_pair_known_only_not_to_be_entailed_is_pushed_off_that_class_and_no_further() -> None:
-    loss = torch.nn.CrossEntropyLoss(reduction="none", ignore_index=IGNORED)
-    logits = torch.tensor([[4.0, 0.0, 0.0], [-4.0, 3.0, -3.0], [-4.0, -3.0, 3.0], [0.0, 0.0, 0.0]])
-    found = row_losses(logits, torch.tensor([NOT_FIRST, NOT_FIRST, NOT_FIRST, 1]), loss)
-    assert found[0] > 3 and found[1] < 0.01
-    assert torch.isclose(found[1], found[2])  # which of the others it is, nobody said
-    assert torch.isclose(found[3], torch.tensor(3.0).log())

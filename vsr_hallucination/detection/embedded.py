@@ -52,8 +52,7 @@ class ModelMetadata:
     encoding. ``max_length``: tokens of a whole pair. ``max_answer``, ``max_question``: tokens of the answer
     piece and of the question within it. ``temperature`` divides logits before the softmax. ``thresholds``
     are the calibrated numbers by name. ``sentence``: how the detector's tokens are judged by sentence; None =
-    each token for itself. ``second_reading``: every sentence is also held against its nearest lines by the embedded
-    explainer. Empty ``scripts`` / ``languages`` = unknown, not none.
+    each token for itself. Empty ``scripts`` / ``languages`` = unknown, not none.
     """
 
     kind: Kind
@@ -67,7 +66,6 @@ class ModelMetadata:
     languages: tuple[str, ...] = ()
     labels: tuple[tuple[int, str], ...] = ()
     sentence: SentenceModel | None = None
-    second_reading: bool = False
 
     def threshold(self, name: str, default: float) -> float:
         """The calibrated number of that name, or ``default``."""
@@ -129,7 +127,6 @@ def read_metadata(directory: Path, kind: Kind) -> ModelMetadata:
             languages=tuple(str(s) for s in raw.get("languages", ())),
             labels=labels or _labels(raw.get("labels")),
             sentence=None if raw.get("sentence") is None else SentenceModel.from_json(raw["sentence"]),
-            second_reading=_second_reading(raw.get("second_reading")),
         )
     except (TypeError, ValueError, AttributeError) as error:
         raise ModelDirectoryError(directory, f"{METADATA} is malformed ({error})", remedy) from error
@@ -275,13 +272,6 @@ def _labels(raw: object) -> tuple[tuple[int, str], ...]:
     if not isinstance(raw, dict):
         return ()
     return tuple(sorted((int(key), str(value)) for key, value in raw.items()))
-
-
-def _second_reading(value: object) -> bool:
-    # A name and not a path: a model's directory must not choose what else is loaded.
-    if value not in (None, "embedded"):
-        raise ValueError(f'second_reading: {value!r:.40} is not "embedded"')
-    return value is not None
 
 
 def _optional_int(value: object, name: str, least: int) -> int | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from vsr_hallucination.config.schema import (
     DetectionSettings,
@@ -24,7 +23,6 @@ from vsr_hallucination.detection.labels import UnknownLabels, needs_ids, nli_ids
 from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.lexical import Lexical
 from vsr_hallucination.detection.loading import Loaded, ModelError, load
-from vsr_hallucination.detection.second_reading import SecondReading
 from vsr_hallucination.detection.thresholds import Calibrated, fact_check_threshold, span_limits
 from vsr_hallucination.detection.token_classification import TokenClassification
 from vsr_hallucination.detection.types import Checker, CheckRequest, CheckResult, DetectorIdentity, Gate
@@ -47,14 +45,13 @@ def make_checker(
 
     ``exact``: the detector in float32 even where another precision is faster (measurement).
     """
-    loads = _Loads(exact)
     if detector.backend == "endpoint":
         backend: Backend = _endpoint(detector)
     elif detector.backend == "lexical":
         backend = _lexical(detector)
     else:
-        backend = _token_classification(detector, detection, hooks, loads)
-    explained = None if explainer is None else _explainer(detector, explainer, detection, hooks, loads)
+        backend = _token_classification(detector, detection, hooks, exact)
+    explained = None if explainer is None else _explainer(detector, explainer, detection, hooks)
     return DetectorChecker(backend, detection, explainer=explained, hooks=hooks)
 
 
@@ -62,7 +59,7 @@ def make_explainer(
     detector: DetectorSettings, explainer: ExplainerSettings, detection: DetectionSettings, hooks: Hooks = NO_HOOKS
 ) -> SpanExplainer:
     """A provisioned explainer by itself (measurement); ``detector`` says whether it filters. Raises ModelError."""
-    return _explainer(detector, explainer, detection, hooks, _Loads(False))
+    return _explainer(detector, explainer, detection, hooks)
 
 
 def make_gate(settings: FactCheckSettings, detection: DetectionSettings, hooks: Hooks = NO_HOOKS) -> Gate:
@@ -97,30 +94,14 @@ def check_once(
     return asyncio.run(run())
 
 
-class _Loads:
-    """The models of one checker: the embedded explainer may explain and read a second time, and is loaded once."""
-
-    def __init__(self, exact: bool) -> None:
-        self._exact = exact
-        self._known: dict[tuple[str, str, bool], Loaded] = {}
-
-    def get(self, model: str, kind: Kind, use_cpu: bool) -> Loaded:
-        key = (model, kind, use_cpu)
-        if key not in self._known:
-            self._known[key] = load(model, kind, use_cpu=use_cpu, exact=self._exact)
-        return self._known[key]
-
-
 def _token_classification(
-    settings: DetectorSettings, detection: DetectionSettings, hooks: Hooks, loads: _Loads
+    settings: DetectorSettings, detection: DetectionSettings, hooks: Hooks, exact: bool
 ) -> Backend:
-    loaded = loads.get(settings.model, "detector", settings.use_cpu)
-    second = loads.get("embedded", "explainer", settings.use_cpu) if loaded.metadata.second_reading else None
-    sha256 = loaded.sha256 if second is None else _of_both(loaded.sha256, second.sha256)
+    loaded = load(settings.model, "detector", use_cpu=settings.use_cpu, exact=exact)
     supported = _labels(settings.model, lambda: supported_ids(loaded.metadata.labels))
     limits = span_limits(settings, Calibrated.of(loaded.metadata.thresholds))
     made: Backend = TokenClassification(
-        identity=_identity(settings, loaded.name, limits.threshold, limits.min_span_confidence, sha256),
+        identity=_identity(settings, loaded.name, limits.threshold, limits.min_span_confidence, loaded.sha256),
         metadata=loaded.metadata,
         encoder=loaded.encoder,
         batcher=_batcher(loaded, "detector", detection, hooks),
@@ -130,24 +111,9 @@ def _token_classification(
         max_windows=detection.max_windows,
         max_pieces=detection.max_windows * _PIECES,
         sentence=loaded.metadata.sentence,
-        second=None if second is None else _second(second, detection, hooks),
         reader=_reader(settings.model, loaded),
     )
     return made
-
-
-def _of_both(first: str, second: str) -> str:
-    """What names the weights of a detector that reads twice: SHA-256 of both hashes, the detector's first."""
-    return hashlib.sha256(f"{first}{second}".encode()).hexdigest()
-
-
-def _second(loaded: Loaded, detection: DetectionSettings, hooks: Hooks) -> SecondReading:
-    return SecondReading(
-        loaded.encoder,
-        _batcher(loaded, "second_reading", detection, hooks),
-        _labels("embedded", lambda: nli_ids(loaded.metadata.labels)),
-        len(loaded.metadata.labels),
-    )
 
 
 def _endpoint(settings: DetectorSettings) -> Backend:
@@ -178,13 +144,9 @@ def _identity(
 
 
 def _explainer(
-    detector: DetectorSettings,
-    settings: ExplainerSettings,
-    detection: DetectionSettings,
-    hooks: Hooks,
-    loads: _Loads,
+    detector: DetectorSettings, settings: ExplainerSettings, detection: DetectionSettings, hooks: Hooks
 ) -> Explainer:
-    loaded = loads.get(settings.model, "explainer", settings.use_cpu)
+    loaded = load(settings.model, "explainer", use_cpu=settings.use_cpu)
     limits = ExplainerLimits(
         threshold=settings.threshold,
         filtering=detector.enable_nli_filtering,
@@ -223,9 +185,7 @@ def _labels(model: str, read: Callable[[], _T]) -> _T:
         ) from error
 
 
-def _batcher(
-    loaded: Loaded, name: Kind | Literal["second_reading"], detection: DetectionSettings, hooks: Hooks
-) -> Batcher:
+def _batcher(loaded: Loaded, name: Kind, detection: DetectionSettings, hooks: Hooks) -> Batcher:
     return Batcher(
         loaded.run,
         name=name,

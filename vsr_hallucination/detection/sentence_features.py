@@ -1,10 +1,9 @@
 """What is known about each sentence of an answer before it is judged: one row of numbers per sentence.
 
-Four witnesses that err differently: the token probabilities of the model, what the sentence says that no evidence
-says (novel words, numbers, names; how much of it one place of the evidence holds), what an inference model says of it
-and its nearest lines (``second_reading``), and what kind of sentence it is (a refusal, a greeting, a heading claim
-nothing). Pure and bounded: a sentence looks at its few nearest evidence lines. Columns are named in ``FEATURES``; a
-model directory names the ones it uses, so more may be added at the end.
+Three witnesses that err differently: the token probabilities of the model, what the sentence says that no evidence
+says (novel words, numbers, names; how much of it one place of the evidence holds), and what kind of sentence it is (a
+refusal, a greeting, a heading claim nothing). Pure and bounded: a sentence looks at its few nearest evidence lines.
+Columns are named in ``FEATURES``; a model directory names the ones it uses, so more may be added at the end.
 """
 
 from __future__ import annotations
@@ -36,14 +35,11 @@ FEATURES = (
     "about_sources", "refusal", "courtesy", "hedge", "heading",  # its kind
     "answer_novel_share", "answer_novel_count", "answer_prob", "others_logit",  # the rest of the answer
     "crossed", "misplaced", "inverted", "substituted", "reworded", "copied",  # how it lies on its nearest line
-    "near_turned", "near_denied",  # the second reading
 )  # fmt: skip
 
 SENTENCE_CHARS = 600  # longer sentences are cut at white space
 _LINES = 8  # nearest evidence lines looked at
 _TERMS = 120  # terms of a sentence compared
-_HELD_WHOLE = 0.7  # share of a sentence's words, weighted
-_NOT_READ = np.full(3, np.nan)
 _FLOOR = 1e-4  # probabilities are kept this far from 0 and 1 before the logit
 
 # Kinds of sentences, by the words LLM answers in English use for them.
@@ -122,12 +118,8 @@ def describe(
     tokens: TokenProbabilities,
     flagged: Sequence[tuple[int, int]],
     alive: Callable[[], None] = lambda: None,
-    *,
-    near: Floats | None = None,
-    lines: Sequence[Sequence[Unit]] = (),
 ) -> Described:
-    """Features of every sentence. ``words``: novelty of the answer's words; ``flagged``: what the value check found;
-    ``near``: what the second reading said, (sentences, 3), and ``lines``: what each sentence was held against."""
+    """Features of every sentence. ``words``: novelty of the answer's words; ``flagged``: what the value check found."""
     spans = sentence_spans(answer)
     matrix = np.zeros((len(spans), len(FEATURES)), dtype=np.float64)
     claims = np.zeros(len(spans), dtype=np.bool_)
@@ -145,7 +137,7 @@ def describe(
         inside = _novel_tokens(tokens.starts[low:high][kept], tokens.ends[low:high][kept], novel_at)
         text = answer[start:end]
         content = _content(answer, start, end, words)
-        units = lines[n] if n < len(lines) else _nearest(index, text, asked)
+        units = _nearest(index, text, asked)
         row = {
             **_model(values, inside),
             **_novelty(content),
@@ -159,7 +151,6 @@ def describe(
             "sentences": math.log(len(spans)),
             **_kind(text),
         }
-        row |= _near(near[n] if near is not None else _NOT_READ, row["recall_line"])
         matrix[n] = [row.get(name, 0.0) for name in FEATURES]
     _fill_context(matrix, claims)
     return Described(spans, matrix, claims)
@@ -243,16 +234,6 @@ def _aligned(index: EvidenceIndex, text: str, asked: set[str], units: Sequence[U
         "reworded": math.log1p(found.reworded),
         "copied": found.copied,
     }
-
-
-def _near(chances: Floats, held: float) -> dict[str, float]:
-    """Log-odds of being contradicted and of not being entailed, as far as they are above 0. Only a sentence that one
-    line holds nearly whole (``held``) is one that its nearest lines can judge: one put together from several passages
-    reads as contradicted by each."""
-    if held < _HELD_WHOLE or not bool(np.isfinite(chances).all()):
-        return {}
-    odds = logit(chances)
-    return {"near_turned": max(0.0, float(odds[2])), "near_denied": max(0.0, -float(odds[0]))}
 
 
 def _held(index: EvidenceIndex, text: str, asked: set[str], lines_near: Sequence[Unit]) -> dict[str, float]:

@@ -11,9 +11,9 @@ A model directory's ``vsr.json`` may hold it under ``"sentence"`` (a directory w
 
 Sentence: p = σ(weights · z + bias), z = (features − mean) / scale clipped to ±6. It says where and whether there is a
 span, on a scale on which faulty and clean answers are equally common.
-Signs: lines of the same kind over what seldom speaks and then clearly (a value of another record, a contradiction of
-the second reading). One that gives ``from`` or more is the sentence's probability where it is the higher; below it says
-nothing, so that what it takes for doubt in good paraphrase does not reach the score.
+Signs: lines of the same kind over what seldom speaks and then clearly (a value of another record). One that gives
+``from`` or more is the sentence's probability where it is the higher; below it says nothing, so that what it takes for
+doubt in good paraphrase does not reach the score.
 Pooled: odds = (Σ odds_i^s)^(1/s) over the sentences of an answer. With s = 1 doubts add up (for small p this is
 1 − Π(1 − p)), with a large s the worst sentence decides alone.
 Answer: as a sentence, over ``ANSWER_FEATURES``, on the scale of traffic, where few answers are faulty
@@ -94,8 +94,7 @@ class Line:
         )
 
     def logits(self, matrix: Floats) -> Floats:
-        # What was not read speaks neither way.
-        z = np.nan_to_num(np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP))
+        z = np.clip((matrix[:, self.columns] - self.mean) / self.scale, -_CLIP, _CLIP)
         return np.asarray(np.clip(z @ self.weights + self.bias, -_MAX_LOGIT, _MAX_LOGIT), dtype=np.float64)
 
 

@@ -7,7 +7,6 @@ or, where the directory holds a sentence model (``sentence_score``), by ``senten
 
 from __future__ import annotations
 
-import asyncio
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,9 +22,6 @@ from vsr_hallucination.detection.encoding import EvidenceWords, Word, premise_te
 from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder, Tokens
-from vsr_hallucination.detection.pointer import Unit
-from vsr_hallucination.detection.second_reading import Asked, SecondReading
-from vsr_hallucination.detection.sentence_features import Floats as Floats64
 from vsr_hallucination.detection.sentence_features import TokenProbabilities, describe
 from vsr_hallucination.detection.sentence_score import SentenceModel
 from vsr_hallucination.detection.sentence_spans import mark_sentences
@@ -48,7 +44,6 @@ class _Encoded:
     rows: tuple[Row, ...]
     sentences: tuple[tuple[int, int], ...]
     question: int
-    asked: Asked | None
     unreadable: bool
     disguised: int  # code points of ``length``
     length: int
@@ -61,8 +56,6 @@ class Reading:
     tokens: TokenProbabilities
     doubts: npt.NDArray[np.float64]  # (tokens,) as ``tokens.values``, but by ``union.unite``: never below it
     words: tuple[Word, ...]
-    near: Floats64 | None  # (sentences, 3) by the second reading, None where there is none
-    lines: tuple[tuple[Unit, ...], ...]
     coverage: Coverage
     failure: CheckFailure | None
     unreadable: bool  # in a language the model does not know
@@ -84,7 +77,6 @@ class TokenClassification:
         max_windows: int,
         max_pieces: int | None = None,
         sentence: SentenceModel | None = None,
-        second: SecondReading | None = None,
         reader: Reader | None = None,
     ) -> None:
         self.identity = identity
@@ -97,7 +89,6 @@ class TokenClassification:
         self._max_windows = max_windows
         self._max_pieces = max_pieces
         self._sentence = sentence
-        self._second = second
         self._reader = reader or Reader(metadata.scripts, unknown_id=encoder.unknown_id)
         self._max_question = metadata.max_question or max(8, encoder.max_length // _QUESTION_SHARE)
         self._max_answer = metadata.max_answer or max(16, encoder.max_length // _ANSWER_SHARE)
@@ -110,31 +101,17 @@ class TokenClassification:
     async def read(self, work: Work) -> Reading:
         """Token probabilities of one answer, before any rule. Raises DetectionError where the model gave none."""
         encoded = await work.in_thread(lambda: self._encode(work.prepared, work.deadline))
-        outputs, near = await self._read_twice(encoded, work.deadline)
-        return await work.in_thread(lambda: self._united(encoded, outputs, near))
+        outputs = await self._batcher.run(encoded.rows, work.deadline)
+        return await work.in_thread(lambda: self._united(encoded, outputs))
 
     async def probe(self, deadline: Deadline) -> None:
         """Runs a real, small check through queue and model; raises DetectionError if it does not answer."""
         small = Prepared.small()
         encoded = self._encode(small, deadline)
-        self._found(small, self._united(encoded, *await self._read_twice(encoded, deadline)), deadline)
+        self._found(small, self._united(encoded, await self._batcher.run(encoded.rows, deadline)), deadline)
 
     async def aclose(self) -> None:
         self._batcher.close(timeout=0.5)
-        if self._second is not None:
-            self._second.close()
-
-    async def _read_twice(self, encoded: _Encoded, deadline: Deadline) -> tuple[list[Floats], Floats64 | None]:
-        """Both readings at once. Raises DetectionError of the first that fails; the other is not waited for."""
-        if self._second is None or encoded.asked is None:
-            return await self._batcher.run(encoded.rows, deadline), None
-        try:
-            async with asyncio.TaskGroup() as group:
-                first = group.create_task(self._batcher.run(encoded.rows, deadline))
-                second = group.create_task(self._second.run(encoded.asked, deadline))
-        except ExceptionGroup as failed:
-            raise failed.exceptions[0] from None
-        return first.result(), second.result()
 
     def _encode(self, prepared: Prepared, deadline: Deadline) -> _Encoded:
         encoder, alive = self._encoder, deadline.check
@@ -171,8 +148,7 @@ class TokenClassification:
         foreign = not (self._reader.reads(answer, tokens.ids, alive) and self._reader.reads_evidence(passages, alive))
         disguised = disguised_letters(answer, tokens, encoder.unknown_id)
         found = tuple(sentences(answer))
-        asked = None if self._second is None else self._second.ask(prepared, deadline)
-        return _Encoded(tokens, made, words, tuple(rows), found, len(question), asked, foreign, disguised, len(answer))
+        return _Encoded(tokens, made, words, tuple(rows), found, len(question), foreign, disguised, len(answer))
 
     def _words(self, prepared: Prepared, deadline: Deadline) -> tuple[Word, ...]:
         """The answer's words with their novelty; none where neither the model nor its sentence model asks."""
@@ -187,7 +163,7 @@ class TokenClassification:
 
         return EvidenceWords.from_texts(texts()).words(prepared.answer)
 
-    def _united(self, encoded: _Encoded, outputs: Sequence[Floats], near: Floats64 | None) -> Reading:
+    def _united(self, encoded: _Encoded, outputs: Sequence[Floats]) -> Reading:
         made, tokens = encoded.plan, encoded.tokens
         unsupported = np.full(len(tokens), np.inf, dtype=np.float64)
         doubts = np.full(len(tokens), np.inf, dtype=np.float64)
@@ -230,8 +206,7 @@ class TokenClassification:
             np.array(tokens.ends[:read], dtype=np.int64),
             unsupported[:read],
         )
-        lines = () if encoded.asked is None else encoded.asked.lines
-        return Reading(seen, doubts[:read], encoded.words, near, lines, coverage, failure, encoded.unreadable)
+        return Reading(seen, doubts[:read], encoded.words, coverage, failure, encoded.unreadable)
 
     def _found(self, prepared: Prepared, reading: Reading, deadline: Deadline) -> Found:
         marked = self._marked(prepared, reading, deadline)
@@ -244,17 +219,7 @@ class TokenClassification:
         if self._sentence is None:
             return mark(answer, seen.starts.tolist(), seen.ends.tolist(), seen.values, self.limits, reading.doubts)
         flagged = [(value.start, value.end) for value in prepared.values.flagged]
-        described = describe(
-            answer,
-            prepared.question,
-            prepared.index,
-            reading.words,
-            seen,
-            flagged,
-            deadline.check,
-            near=reading.near,
-            lines=reading.lines,
-        )
+        described = describe(answer, prepared.question, prepared.index, reading.words, seen, flagged, deadline.check)
         scores, rule = self._sentence.score(described), self._sentence.rule
         return mark_sentences(answer, described, scores, seen, reading.words, flagged, rule, self.limits)
 

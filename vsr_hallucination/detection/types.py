@@ -139,10 +139,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class DetectorIdentity:
-    """Which detector judged, and under which numbers: enough to judge again.
-
-    ``weights_sha256``: of its weight files; where it reads twice, of both models' hashes (hex, the detector's first).
-    """
+    """Which detector judged, and under which numbers: enough to judge again. ``weights_sha256``: of its files."""
 
     name: str
     backend: str
