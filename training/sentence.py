@@ -106,8 +106,9 @@ def report_kinds(rows: Sequence[JudgedRow], table: Table, worst: Floats, ruled: 
     beside = np.sort(np.where(ruled, np.inf, worst)[sound])[::-1]
     at = int(ALLOWED_FLAGGED * len(alone))
     limited = (worst > beside[at]) | ruled
-    print(f"made faults by kind: {np.mean(flagged[sound]):.1%} of {len(alone)} clean made answers are flagged as shipped")
-    print(f"  {np.mean(ruled[sound]):.1%} by the rules, {np.mean(limited[sound]):.1%} at the limit of 5 %")
+    shares = [f"{np.mean(what[sound]):.1%}" for what in (flagged, ruled, limited)]
+    print(f"made faults by kind: of {len(alone)} clean made answers {shares[0]} are flagged as shipped,")
+    print(f"  {shares[1]} by the rules alone, {shares[2]} at the limit of 5 %")
     for kind in sorted(set(kinds) - {""}):
         own = kinds == kind
         parts = [f"{name} {np.mean(flagged[fits]):.2f} of {int(fits.sum())}" for name in families
