@@ -2,9 +2,72 @@
 
 from __future__ import annotations
 
-from vsr_hallucination.detection.relations.reading import Sentence, Turned
+from collections.abc import Iterable
+
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.copies import Edit, edits
+from vsr_hallucination.detection.relations.phrases import Reading, english, read, whole
+from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, tokens_of, weight_shared
+
+_FEWEST, _SHOWN = 3, 80
+_LINES = 4
+_AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to support it
 
 
 def reworded(sentence: Sentence) -> Turned | None:
-    """The first such fault of a sentence, or None."""
+    """The first word, negation, modal, comparison or order of a sentence that turns what its nearest line says."""
+    said = read(sentence.text, sentence.tokens)
+    if len(said.words) < _FEWEST or sentence.text.rstrip()[-1:] == "?" or not english(said):
+        return None
+    lines = [(line, whole(sentence.index, line)) for line in sentence.lines[:_LINES]]
+    return _copied(sentence, said, lines)
+
+
+def _copied(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
+    if any(told.keys >= said.keys and told.text.strip() == said.text.strip() for _, told in lines):
+        return None
+    for line, told in lines:
+        for edit in edits(told, said):
+            if not _supported(sentence, said, line, told, edit, lines):
+                return turned(sentence, line, said, edit.c, edit.d, edit.kind, _words(told, edit.a, edit.b))
     return None
+
+
+def turned(
+    sentence: Sentence, line: Line, said: Reading, first: int, end: int, kind: str, told: str
+) -> Turned:
+    """The words [first, end) of the sentence as a fault; where they are none, the words beside the gap."""
+    if first == end:
+        first, end = max(0, first - 1), min(len(said.words), end + 1)
+    start, stop = said.words[first].start, said.words[end - 1].end
+    return Turned(
+        start, stop, kind, said.text[start:stop][:_SHOWN], told[:_SHOWN], sentence.index.point(line.unit)  # type: ignore[arg-type]
+    )
+
+
+def _words(reading: Reading, first: int, end: int) -> str:
+    if first == end:
+        first, end = max(0, first - 1), min(len(reading.words), end + 1)
+    return reading.text[reading.words[first].start : reading.words[end - 1].end]
+
+
+def _supported(
+    sentence: Sentence, said: Reading, line: Line, told: Reading, edit: Edit, lines: Iterable[tuple[Line, Reading]]
+) -> bool:
+    """Whether another line, or what the question takes for granted, has the sentence as it is said."""
+    new = {w.form for w in said.words[edit.c : edit.d]} - {w.form for w in told.words[edit.a : edit.b]}
+    denies = any(lexicon.negates(form) for form in new)
+    keys = {w.key for w in said.words[edit.c : edit.d]}
+    held = weight_shared(sentence, line, keys)
+    for other, reading in lines:
+        if other is line or weight_shared(sentence, other, keys) < _AS_MUCH * held:
+            continue
+        negated = any(lexicon.negates(w.form) for w in reading.words)
+        if edit.kind == "negation" and (denies or not new) and negated == denies:
+            return True
+        if new and new <= reading.forms:
+            return True
+    asked = tokens_of(sentence.question[:2000])
+    if new and sentence.question.rstrip()[-1:] != "?" and new <= {t.folded for t in asked}:
+        return True
+    return sentence.question.lstrip()[:3].casefold() == "why" and new <= {t.folded for t in asked}

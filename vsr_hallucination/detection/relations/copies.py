@@ -1,0 +1,111 @@
+"""A sentence that copies an evidence line but for a word of a closed class: its opposite, or a negation more or less.
+
+Word by word, as natural logic edits one text into the other (MacCartney & Manning 2007); an edit counts only where
+its surroundings are copied, and where no word moved that the change could have turned round with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.phrases import Reading, Word
+from vsr_hallucination.detection.relations.reading import Kind
+
+_LONGEST = 4  # words of one edit
+_AROUND = 4  # copied words beside it
+_NAMING = 2  # of which name something
+_NEAR = 8  # words in which another edit may undo it
+_FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
+_EMPTY = frozenset("a an are be been did do does had has have is of that the to was were will would".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """``said[c:d]`` stands for ``told[a:b]``."""
+
+    kind: Kind
+    a: int
+    b: int
+    c: int
+    d: int
+
+
+def edits(told: Reading, said: Reading) -> list[Edit]:
+    """Changes of a relation between a line and the sentence that copies it, in text order."""
+    if not told.words or not said.words:
+        return []
+    matcher = SequenceMatcher(None, [w.key for w in told.words], [w.key for w in said.words], autojunk=False)
+    codes = matcher.get_opcodes()
+    found: list[Edit] = []
+    undoing: list[int] = []
+    for n, (op, a, b, c, d) in enumerate(codes):
+        if op == "equal" or b - a > _LONGEST or d - c > _LONGEST:
+            continue
+        kind = _kind(told, said, a, b, c, d)
+        if kind is None:
+            if any(lexicon.negates(w.form) for w in (*told.words[a:b], *said.words[c:d])):
+                undoing.append(c)
+            continue
+        undoing.append(c)
+        if _copied(codes, n, said) and not _moved(codes, told, said, c):
+            found.append(Edit(kind, a, b, c, d))
+    # Two changes in one clause may cancel out: "not rare" for "common".
+    return [edit for edit in found if sum(abs(at - edit.c) <= _NEAR for at in undoing) == 1]
+
+
+def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind | None:
+    old, new = _essential(told.words[a:b]), _essential(said.words[c:d])
+    if len(old) == len(new) == 1:
+        if lexicon.overstates(old[0].form, new[0].form):
+            return "modality"
+        sort = lexicon.opposed(old[0].form, new[0].form)
+        if sort is not None:
+            return sort
+    denied, denies = _negation(told, a, b), _negation(said, c, d)
+    if denied == denies:
+        return None
+    rest = [w for w in (*old, *new) if not lexicon.negates(w.form)]
+    if all(w.form in lexicon.AUXILIARIES or w.form in lexicon.INDEFINITE for w in rest):
+        return "negation"
+    return None
+
+
+def _essential(words: Sequence[Word]) -> list[Word]:
+    """The words of an edit without those that only carry them."""
+    return [word for word in words if word.form not in _EMPTY] or list(words)
+
+
+def _negation(reading: Reading, first: int, end: int) -> bool:
+    """Whether the words [first, end) hold one negation that denies something."""
+    at = [n for n in range(first, end) if lexicon.negates(reading.words[n].form)]
+    if len(at) != 1:
+        return False
+    after = reading.words[at[0] + 1].form if at[0] + 1 < len(reading.words) else ""
+    return after not in lexicon.NOT_DENYING
+
+
+def _copied(codes: Sequence[tuple[str, int, int, int, int]], n: int, said: Reading) -> bool:
+    """Whether the words beside the edit are the line's on both sides."""
+    before = codes[n - 1] if n and codes[n - 1][0] == "equal" else None
+    after = codes[n + 1] if n + 1 < len(codes) and codes[n + 1][0] == "equal" else None
+    if (before is None and codes[n][3] > 0) or (after is None and codes[n][4] < len(said.words)):
+        return False
+    beside = [*(said.words[before[3] : before[4]] if before else ()), *(said.words[after[3] : after[4]] if after else ())]
+    if len(beside) < _AROUND or sum(word.content for word in beside) < _NAMING:
+        return False
+    same = sum(code[4] - code[3] for code in codes if code[0] == "equal")
+    return same >= _FOLLOWED * (len(said.words) - 1)
+
+
+def _moved(codes: Sequence[tuple[str, int, int, int, int]], told: Reading, said: Reading, at: int) -> bool:
+    """Whether words near the edit stand elsewhere in the line: then the whole may be the same the other way round."""
+    left = {w.key for op, a, b, _, _ in codes if op != "equal" for w in told.words[a:b] if w.content}
+    return any(
+        w.content and w.key in left
+        for op, _, _, c, d in codes
+        if op != "equal"
+        for w in said.words[max(c, at - _NEAR) : min(d, at + _NEAR)]
+    )

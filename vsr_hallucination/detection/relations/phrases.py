@@ -1,0 +1,129 @@
+"""The words of a text with those that work together as one, and what the relation rules ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.reading import Line, Token, tokens_of
+
+_WHOLE = 700  # code points of a line and what it was cut off from
+_STOPS = (".", "!", "?", "\n")
+# Words that no other language written in Latin letters has among its commonest.
+_ENGLISH = frozenset(
+    "and are been but by can cannot could does doesn't did didn't every first for from had has have his isn't it its "
+    "may might must not of should some than that the their then they this was wasn't were when which while will with "
+    "without would you".split()
+)
+_COMMON = frozenset("a in is to before after no on at you all".split())
+# What an answer says of its source, which the source does not say itself.
+_OF_SOURCE = frozenset(
+    "according answer article based context document documents evidence following given here information mentioned "
+    "passage passages provided question report reports says source sources state states stated text".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word or phrase at ``text[start:end]``. ``form``: case folded, or what the phrase stands for; ``key``: its
+    comparable form; ``content``: whether it names something."""
+
+    start: int
+    end: int
+    form: str
+    key: str
+    content: bool
+    capital: bool
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text and its words."""
+
+    text: str
+    words: tuple[Word, ...]
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        return frozenset(word.key for word in self.words)
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        return frozenset(word.form for word in self.words)
+
+    def between(self, one: Word, two: Word) -> str:
+        """What stands between two words."""
+        return self.text[one.end : two.start]
+
+
+def read(text: str, tokens: Sequence[Token] | None = None) -> Reading:
+    """``text`` cut into words, phrases as one."""
+    tokens = tokens_of(text) if tokens is None else tokens
+    found: list[Word] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        size, form = _phrase(text, tokens, at)
+        if size > 1:
+            found.append(Word(token.start, tokens[at + size - 1].end, form, form, False, False))
+        else:
+            content = token.folded not in FUNCTION_WORDS and not lexicon.negates(token.folded)
+            key = token.key if content else token.folded
+            found.append(Word(token.start, token.end, token.folded, key, content, token.capital))
+        at += size
+    return Reading(text, tuple(found))
+
+
+def _phrase(text: str, tokens: Sequence[Token], at: int) -> tuple[int, str]:
+    """(words, what they stand for) of the longest phrase that begins here; words of a phrase stand side by side."""
+    for size in range(min(lexicon.LONGEST_PHRASE, len(tokens) - at), 1, -1):
+        form = lexicon.PHRASES.get(tuple(token.folded for token in tokens[at : at + size]))
+        if form is not None and text[tokens[at].start : tokens[at + size - 1].end].count(" ") == size - 1:
+            return size, form
+    return 1, ""
+
+
+def whole(index: EvidenceIndex, line: Line) -> Reading:
+    """A line with what it was cut off from where it was too long for one."""
+    unit = line.unit
+    passage = index.grounding.passages[unit.passage].text
+    start, end = unit.start, unit.end
+    before = passage[max(0, start - _WHOLE) : start].rstrip(" ")
+    if before and before[-1] not in _STOPS:
+        start -= len(passage[max(0, start - _WHOLE) : start]) - max(before.rfind(mark) + 1 for mark in _STOPS)
+    if line.text.rstrip(" ")[-1:] not in _STOPS:
+        after = passage[end : end + _WHOLE]
+        ends = [at for mark in (". ", "! ", "? ", "\n", ".\n") if (at := after.find(mark)) >= 0]
+        end += min(ends, default=len(after))
+    if (start, end) == (unit.start, unit.end):
+        return read(line.text, line.tokens)
+    return read(passage[start:end])
+
+
+def english(reading: Reading) -> bool:
+    """Whether enough of the words are English ones: the rules read no other language."""
+    sure = sum(word.form in _ENGLISH for word in reading.words)
+    likely = sum(word.form in _COMMON or not word.form.isalpha() for word in reading.words)
+    return sure > 0 and 8 * (sure + likely) >= len(reading.words)
+
+
+def about_source(word: Word) -> bool:
+    """Whether a word only says where the answer has it from."""
+    return word.form in _OF_SOURCE
+
+
+def next_line(index: EvidenceIndex, unit: Unit) -> str:
+    """The sentence after a line, within its passage."""
+    passage = index.grounding.passages[unit.passage].text
+    rest = passage[unit.end : unit.end + _WHOLE]
+    ends = [at + 1 for mark in (". ", "! ", "? ", ".\n", "\n") if (at := rest.strip("\n").find(mark)) > 0]
+    return rest[: min(ends, default=len(rest))]
+
+
+def turned_span(reading: Reading, first: int, last: int) -> tuple[int, int]:
+    """Offsets of the words [first, last]."""
+    return reading.words[first].start, reading.words[last].end
