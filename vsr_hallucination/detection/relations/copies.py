@@ -19,6 +19,7 @@ _AROUND = 4  # copied words beside it
 _NAMING = 2  # of which name something
 _NEAR = 8  # words in which another edit may undo it
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
+_EXCEPTING = lexicon.EXCEPTIONS | {"only"}
 _EMPTY = frozenset("a an are be been did do does had has have is of that the to was were will would".split())
 
 
@@ -64,13 +65,32 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
         sort = lexicon.opposed(old[0].form, new[0].form)
         if sort is not None:
             return sort
+    pair = _hyphenated(old, new)
+    if pair is not None:
+        return "modality" if lexicon.overstates(*pair) else lexicon.opposed(*pair)
     denied, denies = _negation(told, a, b), _negation(said, c, d)
-    if denied == denies:
+    if denied == denies or _excepted(told) != _excepted(said):
         return None
     rest = [w for w in (*old, *new) if not lexicon.negates(w.form)]
     if all(w.form in lexicon.AUXILIARIES or w.form in lexicon.INDEFINITE for w in rest):
         return "negation"
     return None
+
+
+def _hyphenated(old: Sequence[Word], new: Sequence[Word]) -> tuple[str, str] | None:
+    """The one part in which two compounds differ: "second-largest" and "second-smallest"."""
+    if len(old) != 1 or len(new) != 1:
+        return None
+    one, two = old[0].form.split("-"), new[0].form.split("-")
+    if len(one) != len(two) or len(one) < 2:
+        return None
+    apart = [pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]]
+    return apart[0] if len(apart) == 1 else None
+
+
+def _excepted(reading: Reading) -> bool:
+    """Whether an exception is made: "not unless" says what "if" does, and "no other" what "only" does."""
+    return bool(reading.forms & _EXCEPTING)
 
 
 def _essential(words: Sequence[Word]) -> list[Word]:
@@ -83,8 +103,11 @@ def _negation(reading: Reading, first: int, end: int) -> bool:
     at = [n for n in range(first, end) if lexicon.negates(reading.words[n].form)]
     if len(at) != 1:
         return False
+    word = reading.words[at[0]]
     after = reading.words[at[0] + 1].form if at[0] + 1 < len(reading.words) else ""
-    return after not in lexicon.NOT_DENYING
+    # "No, …" answers the question.
+    exclaimed = word.form == "no" and reading.text[word.end : word.end + 1] in (",", ".", ":", "!")
+    return after not in lexicon.NOT_DENYING and not exclaimed
 
 
 def _copied(codes: Sequence[tuple[str, int, int, int, int]], n: int, said: Reading) -> bool:

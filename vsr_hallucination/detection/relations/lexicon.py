@@ -224,6 +224,20 @@ OVERSTATED: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
     (SUGGESTS, PROVES),
 )
 
+# Words of the same predicate, by what they are compared as.
+SAME: Mapping[str, str] = MappingProxyType({word: "=" + words.split()[0] for words in (
+    "allowed able allow allows permitted permits permit entitled authorised authorized",
+    "caused cause causes causing brought led leads lead",
+    "change altered alter alters changed changes changing",
+    "include comprise comprised comprises contain contained contains cover covered covers covering included includes "
+    "including",
+    "located situated",
+) for word in words.split()})  # fmt: skip
+CONDITIONS = frozenset("if provided providing when whenever".split())
+EXCEPTIONS = frozenset("except excepting unless until".split())
+PRONOUNS = frozenset("he it she that these they this those".split())
+HEDGES = frozenset("case cases chance chances possibility risk".split())
+
 ORDINALS = {word: n for n, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)}
 
 # Several words that do the work of one; a name in the right column that is no word of its own stands for itself.

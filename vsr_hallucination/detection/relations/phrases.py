@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
-from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.reading import Line, Token, tokens_of
 
@@ -116,14 +116,19 @@ def about_source(word: Word) -> bool:
     return word.form in _OF_SOURCE
 
 
-def next_line(index: EvidenceIndex, unit: Unit) -> str:
-    """The sentence after a line, within its passage."""
-    passage = index.grounding.passages[unit.passage].text
-    rest = passage[unit.end : unit.end + _WHOLE]
-    ends = [at + 1 for mark in (". ", "! ", "? ", ".\n", "\n") if (at := rest.strip("\n").find(mark)) > 0]
-    return rest[: min(ends, default=len(rest))]
-
-
-def turned_span(reading: Reading, first: int, last: int) -> tuple[int, int]:
-    """Offsets of the words [first, last]."""
-    return reading.words[first].start, reading.words[last].end
+def with_neighbours(index: EvidenceIndex, line: Line, told: Reading, openings: frozenset[str]) -> Reading:
+    """A line together with the sentence it leans on, or the one that leans on it: one that begins with a word of
+    ``openings`` (a pronoun, "then")."""
+    passage = index.grounding.passages[line.unit.passage].text
+    start, end = line.unit.start, line.unit.end
+    first = told.words[0].form if told.words else ""
+    if first in openings:
+        before = passage[max(0, start - _WHOLE) : start].rstrip()
+        cut = max(before.rfind(mark, 0, -1) + 1 for mark in _STOPS) if before else 0
+        return read(before[cut:] + "\n" + told.text)
+    after = passage[end : end + _WHOLE].lstrip()
+    stops = [at + 1 for mark in (". ", "! ", "? ", ".\n", "\n") if (at := after.find(mark)) > 0]
+    following = read(after[: min(stops, default=len(after))])
+    if following.words and following.words[0].form in openings:
+        return read(told.text + "\n" + following.text)
+    return told

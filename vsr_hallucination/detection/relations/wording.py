@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.assertions import contradicted, overstated, reconditioned
 from vsr_hallucination.detection.relations.copies import Edit, edits
-from vsr_hallucination.detection.relations.phrases import Reading, english, read, whole
+from vsr_hallucination.detection.relations.phrases import Reading, english, read, whole, with_neighbours
 from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, tokens_of, weight_shared
 
 _FEWEST, _SHOWN = 3, 80
+_ALIKE = 0.4  # of the sentence's weight on a line, from which it may be its copy
 _LINES = 4
+_LEANING = lexicon.PRONOUNS | {"then", "only"}
+_RULES = (contradicted, overstated, reconditioned)
 _AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to support it
 
 
@@ -20,13 +24,25 @@ def reworded(sentence: Sentence) -> Turned | None:
     if len(said.words) < _FEWEST or sentence.text.rstrip()[-1:] == "?" or not english(said):
         return None
     lines = [(line, whole(sentence.index, line)) for line in sentence.lines[:_LINES]]
-    return _copied(sentence, said, lines)
+    return _copied(sentence, said, lines) or _in_other_words(sentence, said, lines)
+
+
+def _in_other_words(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
+    wide = [with_neighbours(sentence.index, line, told, _LEANING) for line, told in lines]
+    for rule in _RULES:
+        found = rule(said, wide)
+        if found is not None:
+            line = lines[found.line][0]
+            return turned(sentence, line, said, found.first, found.end, found.kind, found.told)
+    return None
 
 
 def _copied(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
     if any(told.keys >= said.keys and told.text.strip() == said.text.strip() for _, told in lines):
         return None
     for line, told in lines:
+        if weight_shared(sentence, line) < _ALIKE:
+            continue
         for edit in edits(told, said):
             if not _supported(sentence, said, line, told, edit, lines):
                 return turned(sentence, line, said, edit.c, edit.d, edit.kind, _words(told, edit.a, edit.b))

@@ -1,0 +1,114 @@
+"""Clauses of a text with their polarity: what is affirmed and what is denied, each with the words it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.phrases import Reading, Word, about_source
+
+_MARKS = frozenset(".;:—!?\n")
+_TURNS = frozenset("although but however though whereas while yet".split())
+_JOINS = frozenset("and or nor".split())
+_DETERMINERS = frozenset("a an both either its the their".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Words [first, end) of a reading. ``own``: what they name; ``shared``: what they take over from the clause before,
+    where subject or predicate is left out; ``sure``: whether the polarity is plain."""
+
+    first: int
+    end: int
+    denied: bool
+    sure: bool
+    own: frozenset[str]
+    shared: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.own | self.shared
+
+
+def compared(word: Word) -> str:
+    """What a content word counts as when two texts are compared."""
+    return lexicon.SAME.get(word.form, word.key)
+
+
+def named(words: Sequence[Word]) -> frozenset[str]:
+    """What words name, other than modals' companions and where it is written."""
+    return frozenset(
+        compared(w) for w in words if w.content and w.form not in lexicon.HEDGES and not about_source(w)
+    )
+
+
+def clauses(reading: Reading) -> list[Clause]:
+    """The clauses of a text, in order."""
+    found: list[Clause] = []
+    for first, end in _pieces(reading):
+        words = reading.words[first:end]
+        denials = [n for n, word in enumerate(words) if _denies(words, n)]
+        own, shared = named(words), frozenset[str]()
+        before = reading.words[found[-1].first : found[-1].end] if found else ()
+        if before and words[0].form in lexicon.PRONOUNS:
+            shared = named(before[: _verb(before)])
+        elif before and denials and denials[0] <= 1 and words[0].form in {"but", "not", "and", "excluding", "except"}:
+            shared = named(before[: _verb(before) + 1])
+        elif before and denials and denials[-1] == len(words) - 1:
+            shared = named(before[_verb(before) :])
+        doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
+        found.append(Clause(first, end, len(denials) == 1, len(denials) < 2 and not doubtful, own, shared))
+    return found
+
+
+def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
+    start = 0
+    for n, (one, two) in enumerate(pairwise(reading.words), 1):
+        between = reading.between(one, two)
+        turns = two.form in _TURNS or (two.form in {"not", "excluding"} and "," in between)
+        if turns or any(mark in between for mark in _MARKS):
+            yield start, n
+            start = n
+    if start < len(reading.words):
+        yield start, len(reading.words)
+
+
+def _denies(words: Sequence[Word], n: int) -> bool:
+    if not lexicon.negates(words[n].form) and words[n].form not in {"excluding", "excludes", "excluded"}:
+        return False
+    return n + 1 >= len(words) or words[n + 1].form not in lexicon.NOT_DENYING
+
+
+def _verb(words: Sequence[Word]) -> int:
+    """Where the predicate begins: the first auxiliary or verb that is known as one, else the end."""
+    known = (n for n, w in enumerate(words) if w.form in lexicon.AUXILIARIES or w.form in lexicon.SAME)
+    return next(known, len(words))
+
+
+def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, int]]:
+    """What a clause says, one by one where it lists: (what it names, first and end of the words that differ)."""
+    words = reading.words
+    runs: list[tuple[int, int]] = []
+    joined: list[int] = []  # runs that are joined to the one before
+    gap: list[Word] = []
+    for n in range(clause.first, clause.end):
+        word = words[n]
+        if not word.content:
+            gap.append(word)
+            continue
+        if runs and not gap and "," not in reading.between(words[n - 1], word):
+            runs[-1] = (runs[-1][0], n + 1)
+        else:
+            listed = gap and all(w.form in _JOINS or w.form in _DETERMINERS for w in gap)
+            comma = n > clause.first and "," in reading.between(words[n - 1 - len(gap)], words[n - len(gap)])
+            if runs and (comma or any(w.form in _JOINS for w in gap)) and (listed or not gap):
+                joined.append(len(runs))
+            runs.append((n, n + 1))
+        gap = []
+    group = {member for n in joined for member in (n - 1, n)}
+    if not group:
+        return [(clause.all, clause.first, clause.end)]
+    rest = frozenset(clause.shared).union(*(named(words[a:b]) for n, (a, b) in enumerate(runs) if n not in group))
+    return [(rest | named(words[a:b]), a, b) for n, (a, b) in enumerate(runs) if n in group]
