@@ -51,7 +51,7 @@ def contradicted(said: Reading, lines: Sequence[Reading]) -> Found | None:
 
 
 def _meets(names: frozenset[str], clause: Clause, told: Reading) -> bool:
-    if not clause.sure or not names <= clause.all:
+    if not clause.sure or not names <= clause.all or (clause.focus and clause.focus not in names):
         return False
     if any(w.form in _CONDITIONAL for w in told.words[clause.first : clause.end]):
         return False

@@ -9,7 +9,8 @@ from itertools import pairwise
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.phrases import Reading, Word, about_source
 
-_MARKS = frozenset(".;:—!?\n")
+_MARKS = frozenset(".;:—!?()[]\n")
+_ASIDE = frozenset("that which who whom whose".split())
 _TURNS = frozenset("although but however though whereas while yet".split())
 _JOINS = frozenset("and or nor".split())
 _DETERMINERS = frozenset("a an both either its the their".split())
@@ -26,6 +27,7 @@ class Clause:
     sure: bool
     own: frozenset[str]
     shared: frozenset[str]
+    focus: str  # what a negation stands on; "" where it closes the clause
 
     @property
     def all(self) -> frozenset[str]:
@@ -49,7 +51,7 @@ def clauses(reading: Reading) -> list[Clause]:
     found: list[Clause] = []
     for first, end in _pieces(reading):
         words = reading.words[first:end]
-        denials = [n for n, word in enumerate(words) if _denies(words, n)]
+        denials = [n for n in range(end - first) if denies(reading, first + n)]
         own, shared = named(words), frozenset[str]()
         before = reading.words[found[-1].first : found[-1].end] if found else ()
         if before and words[0].form in lexicon.PRONOUNS:
@@ -59,7 +61,9 @@ def clauses(reading: Reading) -> list[Clause]:
         elif before and denials and denials[-1] == len(words) - 1:
             shared = named(before[_verb(before) :])
         doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
-        found.append(Clause(first, end, len(denials) == 1, len(denials) < 2 and not doubtful, own, shared))
+        sure = len(denials) < 2 and not doubtful and not any(word.form in lexicon.HALF_DENYING for word in words)
+        focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
+        found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
     return found
 
 
@@ -75,10 +79,24 @@ def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
         yield start, len(reading.words)
 
 
-def _denies(words: Sequence[Word], n: int) -> bool:
-    if not lexicon.negates(words[n].form) and words[n].form not in {"excluding", "excludes", "excluded"}:
+def denies(reading: Reading, n: int) -> bool:
+    """Whether word ``n`` is a negation that denies something."""
+    word = reading.words[n]
+    if not lexicon.negates(word.form) and word.form not in {"excluding", "excludes", "excluded"}:
         return False
-    return n + 1 >= len(words) or words[n + 1].form not in lexicon.NOT_DENYING
+    # "No, …" answers the question.
+    if word.form == "no" and reading.text[word.end : word.end + 1] in (",", ".", ":", "!"):
+        return False
+    return n + 1 >= len(reading.words) or reading.words[n + 1].form not in lexicon.NOT_DENYING
+
+
+def _focus(reading: Reading, at: int, end: int) -> str:
+    for n in range(at + 1, end):
+        if "," in reading.between(reading.words[n - 1], reading.words[n]) or reading.words[n].form in _ASIDE:
+            break
+        if reading.words[n].content:
+            return compared(reading.words[n])
+    return ""
 
 
 def _verb(words: Sequence[Word]) -> int:
@@ -93,10 +111,15 @@ def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, 
     runs: list[tuple[int, int]] = []
     joined: list[int] = []  # runs that are joined to the one before
     gap: list[Word] = []
+    predicate: list[Word] = []
     for n in range(clause.first, clause.end):
         word = words[n]
-        if not word.content:
+        if not word.content or about_source(word):
             gap.append(word)
+            continue
+        if word.form in lexicon.SAME:
+            gap.append(word)
+            predicate.append(word)
             continue
         if runs and not gap and "," not in reading.between(words[n - 1], word):
             runs[-1] = (runs[-1][0], n + 1)
@@ -110,5 +133,5 @@ def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, 
     group = {member for n in joined for member in (n - 1, n)}
     if not group:
         return [(clause.all, clause.first, clause.end)]
-    rest = frozenset(clause.shared).union(*(named(words[a:b]) for n, (a, b) in enumerate(runs) if n not in group))
+    rest = (clause.shared | named(predicate)).union(*(named(words[a:b]) for n, (a, b) in enumerate(runs) if n not in group))
     return [(rest | named(words[a:b]), a, b) for n, (a, b) in enumerate(runs) if n in group]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.clauses import denies
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 from vsr_hallucination.detection.relations.reading import Kind
 
@@ -100,14 +101,7 @@ def _essential(words: Sequence[Word]) -> list[Word]:
 
 def _negation(reading: Reading, first: int, end: int) -> bool:
     """Whether the words [first, end) hold one negation that denies something."""
-    at = [n for n in range(first, end) if lexicon.negates(reading.words[n].form)]
-    if len(at) != 1:
-        return False
-    word = reading.words[at[0]]
-    after = reading.words[at[0] + 1].form if at[0] + 1 < len(reading.words) else ""
-    # "No, …" answers the question.
-    exclaimed = word.form == "no" and reading.text[word.end : word.end + 1] in (",", ".", ":", "!")
-    return after not in lexicon.NOT_DENYING and not exclaimed
+    return sum(denies(reading, n) for n in range(first, end)) == 1
 
 
 def _copied(codes: Sequence[tuple[str, int, int, int, int]], n: int, said: Reading) -> bool:

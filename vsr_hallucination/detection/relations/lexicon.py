@@ -184,6 +184,22 @@ INDEFINITE = frozenset("a an any anyone anything either ever one some the".split
 # A negation that denies nothing: "not only A but B".
 NOT_DENYING = frozenset("alone always exactly fully just least merely mention necessarily only quite simply".split())
 
+# Words that deny without a negation, or set one thing over another.
+HALF_DENYING = frozenset(
+    "avoid avoided avoids barely decline declined declines deny denied denies fail failed failing fails false instead "
+    "lack lacked lacking lacks otherwise prevent prevented prevents rather refuse refused refuses refusing reject "
+    "rejected rejects remain remained remains stop stopped stops too unable untrue yet".split()
+)
+
+# Where something was, and where it is.
+NOW = frozenset("currently now nowadays presently still today".split())
+ONCE = frozenset("before earlier formerly once originally previously until".split())
+LEAVING = frozenset("abandoned abandoning leaves leaving left quit quits quitting vacated".split())
+MOVING = frozenset(
+    "came changed emigrated go goes gone migrated move moved moves moving relocated relocates shifted switched "
+    "transferred transfers went".split()
+)
+
 # Strength of what is said, by classes: a word of a weak class made one of a strong class overstates.
 POSSIBLE = frozenset(
     "can conceivably could may maybe might occasionally perhaps possible possibly potentially sometimes".split()
@@ -297,6 +313,12 @@ def opposed(one: str, two: str) -> Sort | None:
 def opposites_of(word: str) -> Mapping[str, Sort]:
     """All opposites of a word; empty where it has none."""
     return _OPPOSITES.get(word, {})
+
+
+def comparative(word: str) -> bool:
+    """Whether a word that has an opposite compares two."""
+    ends = word.endswith("er") and word not in {"over", "under", "rather"}
+    return (ends or word in {"better", "fewer", "less", "more", "worse"}) and word in _OPPOSITES
 
 
 def negates(word: str) -> bool:

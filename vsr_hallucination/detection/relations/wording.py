@@ -6,15 +6,20 @@ from collections.abc import Iterable
 
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.assertions import contradicted, overstated, reconditioned
+from vsr_hallucination.detection.relations.comparing import miscompared, misplaced_extreme, mistrended
 from vsr_hallucination.detection.relations.copies import Edit, edits
 from vsr_hallucination.detection.relations.phrases import Reading, english, read, whole, with_neighbours
 from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, tokens_of, weight_shared
+
+from vsr_hallucination.detection.relations.sequence import misordered, moved_back
 
 _FEWEST, _SHOWN = 3, 80
 _ALIKE = 0.4  # of the sentence's weight on a line, from which it may be its copy
 _LINES = 4
 _LEANING = lexicon.PRONOUNS | {"then", "only"}
-_RULES = (contradicted, overstated, reconditioned)
+# With the sentence that a line leans on, or without it.
+_WIDE = (contradicted, misordered)
+_PLAIN = (overstated, reconditioned, miscompared, mistrended, misplaced_extreme, moved_back)
 _AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to support it
 
 
@@ -29,8 +34,8 @@ def reworded(sentence: Sentence) -> Turned | None:
 
 def _in_other_words(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
     wide = [with_neighbours(sentence.index, line, told, _LEANING) for line, told in lines]
-    for rule in _RULES:
-        found = rule(said, wide)
+    plain = [told for _, told in lines]
+    for found in (*(rule(said, wide) for rule in _WIDE), *(rule(said, plain) for rule in _PLAIN)):
         if found is not None:
             line = lines[found.line][0]
             return turned(sentence, line, said, found.first, found.end, found.kind, found.told)
