@@ -17,6 +17,7 @@ _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have f
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
 _WEAK = lexicon.POSSIBLE | lexicon.HEDGES | lexicon.LIKELY
 _UNMARKED = _STRONG | _WEAK | lexicon.NEEDED | lexicon.FREE | frozenset({"allowed", "permitted", "able"})
+_RULING = lexicon.NEEDED | lexicon.FREE | frozenset({"allowed", "cannot", "can't", "permitted", "shall", "should", "will"})
 _CONDITIONAL = lexicon.CONDITIONS | lexicon.EXCEPTIONS
 
 
@@ -138,7 +139,8 @@ def _conditional(reading: Reading) -> _Conditional | None:
     first, end = _span(reading, at[0])
     inside, outside = words[first:end], [*words[:first], *words[end:]]
     denials = [w for w in outside if lexicon.negates(w.form) or w.form == "neednt"]
-    if len(denials) > 1 or not outside:
+    # A rule, not what once happened.
+    if len(denials) > 1 or not any(w.form in _RULING for w in outside):
         return None
     excepted = any(words[n].form in lexicon.EXCEPTIONS for n in at)
     shown = next((n for n, w in enumerate(words) if w in denials), None)

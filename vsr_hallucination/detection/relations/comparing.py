@@ -33,6 +33,8 @@ def miscompared(said: Reading, lines: Sequence[Reading]) -> Found | None:
             continue
         sign = _sign(told, theirs[0], said, at)
         first, second = theirs[1] - theirs[2], theirs[2] - theirs[1]
+        if first & (proper := _marked(told.words)) and second & proper:
+            first, second = first & proper, second & proper
         along = _lies(subject, first, second) and (not standard or _lies(standard, second, first))
         across = _lies(subject, second, first) and (not standard or _lies(standard, first, second))
         if not sign or along == across:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,12 +14,19 @@ from vsr_hallucination.detection.relations.reading import Line, Token, tokens_of
 _WHOLE = 700  # code points of a line and what it was cut off from
 _STOPS = (".", "!", "?", "\n")
 # Words that no other language written in Latin letters has among its commonest.
-_ENGLISH = frozenset(
-    "and are been but by can cannot could does doesn't did didn't every first for from had has have his isn't it its "
-    "may might must not of should some than that the their then they this was wasn't were when which while will with "
-    "without would you".split()
+_ENGLISH = (
+    frozenset(
+        "about and are because been between but can cannot could does doesn't did didn't each every first from has his "
+        "isn't it its may might more most must not now of only should since some such than that the their then there "
+        "these they this those through until wasn't were what when where which while who whose will with within "
+        "without would you your".split()
+    )
+    | lexicon.RISES
+    | lexicon.FALLS
+    | lexicon.LEAVING
+    | lexicon.MOVING
 )
-_COMMON = frozenset("a in is to before after no on at you all".split())
+_COMMON = frozenset("a after all as at before by for had have he in is no on or she to was we".split())
 # What an answer says of its source, which the source does not say itself.
 _OF_SOURCE = frozenset(
     "according answer article based context document documents evidence following given here information mentioned "
@@ -104,11 +111,11 @@ def whole(index: EvidenceIndex, line: Line) -> Reading:
     return read(passage[start:end])
 
 
-def english(reading: Reading) -> bool:
-    """Whether enough of the words are English ones: the rules read no other language."""
-    sure = sum(word.form in _ENGLISH for word in reading.words)
-    likely = sum(word.form in _COMMON or not word.form.isalpha() for word in reading.words)
-    return sure > 0 and 8 * (sure + likely) >= len(reading.words)
+def english(reading: Reading, others: Iterable[Reading]) -> bool:
+    """Whether a text and what it is held against read like English: the rules read no other language."""
+    common = sum(word.form in _ENGLISH or word.form in _COMMON for word in reading.words)
+    sure = any(word.form in _ENGLISH for one in (reading, *others) for word in one.words)
+    return sure and 8 * common >= len(reading.words)
 
 
 def about_source(word: Word) -> bool:

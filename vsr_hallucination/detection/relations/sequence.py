@@ -19,9 +19,13 @@ _MOST = 8  # events
 _THEN = frozenset("afterward afterwards later next subsequently then thereafter".split())
 _FIRST = frozenset("first firstly initially".split())
 _LAST = frozenset("finally last lastly".split())
+_MARKING = _THEN | _FIRST | _LAST | {"followed", "preceded"}
 _DETERMINERS = frozenset("a an at every for her his its my no of our that the their this whose your".split())
+_POINTING = frozenset("that this which".split())
+_OPENING = frozenset("and but after before".split())
 _BREAKS = frozenset(",;.:\n—")
 _PLACING = frozenset("at in near".split())
+_FEWEST = 2  # words an event is known by
 _FOLLOWS = 0.75  # share of an event's words that the line's must have
 
 
@@ -61,7 +65,7 @@ def _events(reading: Reading) -> tuple[list[_Event], set[tuple[int, int]]]:
     marks: set[str] = set()
     opened: int | None = None
     for n, word in enumerate(words):
-        broken = n > 0 and any(mark in _BREAKS for mark in reading.between(words[n - 1], word))
+        broken = n > 0 and _broken(reading, n)
         mark = _mark(reading, n)
         if (broken or mark in {"before", "after", "then", "followed", "preceded"}) and opened is not None:
             events[-1].end = n
@@ -71,7 +75,7 @@ def _events(reading: Reading) -> tuple[list[_Event], set[tuple[int, int]]]:
                 marks.add(mark)
             if word.content and not mark:
                 start = n
-                while start > 0 and not any(m in _BREAKS for m in reading.between(words[start - 1], words[start])):
+                while start > 0 and not _broken(reading, start):
                     if events and start <= events[-1].end:
                         break
                     start -= 1
@@ -87,20 +91,25 @@ def _events(reading: Reading) -> tuple[list[_Event], set[tuple[int, int]]]:
 
 
 def _mark(reading: Reading, n: int) -> str:
-    word = reading.words[n]
-    before = reading.words[n - 1].form if n else ""
-    after = reading.words[n + 1].form if n + 1 < len(reading.words) else ""
-    if word.form in {"before", "after"}:
-        return "" if after in {"that", "this", ""} else word.form
-    if word.form in _THEN:
-        return "then"
-    if word.form in {"followed", "preceded"} and after == "by":
-        return word.form
-    if before in _DETERMINERS:
+    words = reading.words
+    form = words[n].form
+    before = words[n - 1].form if n else ""
+    after = words[n + 1].form if n + 1 < len(words) else ""
+    if form in {"before", "after"}:
+        # "after which B", "after that B": B comes later
+        return "then" if form == "after" and after in _POINTING else "" if after in {"", *_POINTING} else form
+    if form in {"followed", "preceded"}:
+        return form if after == "by" else ""
+    opens = not before or before in _OPENING or _broken(reading, n)
+    closes = not after or _broken(reading, n + 1)
+    if not (opens or closes or form in {"finally", "then"}) or before in _DETERMINERS:
         return ""
-    if word.form in _FIRST:
-        return "first"
-    return "last" if word.form in _LAST else ""
+    return "then" if form in _THEN else "first" if form in _FIRST else "last" if form in _LAST else ""
+
+
+def _broken(reading: Reading, n: int) -> bool:
+    """Whether a mark stands before word ``n``."""
+    return any(mark in _BREAKS for mark in reading.between(reading.words[n - 1], reading.words[n]))
 
 
 def _order(events: Sequence[_Event]) -> set[tuple[int, int]]:
@@ -123,10 +132,10 @@ def _order(events: Sequence[_Event]) -> set[tuple[int, int]]:
 
 def _same(said: Reading, event: _Event, told: Reading, events: Sequence[_Event]) -> int | None:
     """The one event of the line that is the sentence's."""
-    names = named(said.words[event.first : event.end])
+    names = named([w for w in said.words[event.first : event.end] if w.form not in _MARKING])
     shares = [len(names & named(told.words[e.first : e.end])) / len(names) if names else 0.0 for e in events]
     best = max(shares, default=0.0)
-    if best < _FOLLOWS or sum(share > best / 2 for share in shares) != 1:
+    if len(names) < _FEWEST or best < _FOLLOWS or sum(share > best / 2 for share in shares) != 1:
         return None
     return shares.index(best)
 

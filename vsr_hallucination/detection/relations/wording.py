@@ -26,9 +26,11 @@ _AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to 
 def reworded(sentence: Sentence) -> Turned | None:
     """The first word, negation, modal, comparison or order of a sentence that turns what its nearest line says."""
     said = read(sentence.text, sentence.tokens)
-    if len(said.words) < _FEWEST or sentence.text.rstrip()[-1:] == "?" or not english(said):
+    if len(said.words) < _FEWEST or sentence.text.rstrip()[-1:] == "?":
         return None
     lines = [(line, whole(sentence.index, line)) for line in sentence.lines[:_LINES]]
+    if not english(said, [told for _, told in lines]):
+        return None
     return _copied(sentence, said, lines) or _in_other_words(sentence, said, lines)
 
 
