@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vsr_hallucination.detection.relations import lexicon
-from vsr_hallucination.detection.relations.clauses import Clause, claims, clauses, compared, named
+from vsr_hallucination.detection.relations.clauses import Clause, claims, clauses, compared, named, same_tense
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 from vsr_hallucination.detection.relations.reading import Kind
 
@@ -17,7 +18,9 @@ _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have f
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
 _WEAK = lexicon.POSSIBLE | lexicon.HEDGES | lexicon.LIKELY
 _UNMARKED = _STRONG | _WEAK | lexicon.NEEDED | lexicon.FREE | frozenset({"allowed", "permitted", "able"})
-_RULING = lexicon.NEEDED | lexicon.FREE | frozenset({"allowed", "cannot", "can't", "permitted", "shall", "should", "will"})
+_RULING = lexicon.NEEDED | lexicon.FREE | frozenset(
+    "allowed can't cannot permitted shall should will".split()
+)
 _CONDITIONAL = lexicon.CONDITIONS | lexicon.EXCEPTIONS
 
 
@@ -44,17 +47,23 @@ def contradicted(said: Reading, lines: Sequence[Reading]) -> Found | None:
             if len(names) < 2 or any(c.denied == clause.denied and names <= c.all for one in stood for c in one):
                 continue
             for n, one in enumerate(stood):
-                against = next((c for c in one if c.denied != clause.denied and _meets(names, c, lines[n])), None)
+                against = next((c for c in one if _meets(names, said, clause, lines[n], c)), None)
                 if against is not None:
                     first, end = _shown(said, clause, first, end)
                     return Found("negation", n, first, end, _text(lines[n], against.first, against.end))
     return None
 
 
-def _meets(names: frozenset[str], clause: Clause, told: Reading) -> bool:
-    if not clause.sure or not names <= clause.all or (clause.focus and clause.focus not in names):
+def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, clause: Clause) -> bool:
+    """Whether a line's clause says the opposite of a claim: of the same things, whole, at the same time."""
+    if clause.denied == claim.denied or not clause.sure or not names <= clause.all:
         return False
-    if any(w.form in _CONDITIONAL for w in told.words[clause.first : clause.end]):
+    if clause.focus and clause.focus not in names:
+        return False
+    words, ours = told.words[clause.first : clause.end], said.words[claim.first : claim.end]
+    limiting = lexicon.PARTIAL | lexicon.CLAIMING | (lexicon.OFTEN if clause.denied else frozenset())
+    differ = {w.form for w in words} ^ {w.form for w in ours}
+    if differ & limiting or any(w.form in _CONDITIONAL for w in words) or not same_tense(words, ours):
         return False
     return bool(names & _KNOWN) or len(names) >= _COVERED * len(clause.all)
 
@@ -64,14 +73,16 @@ def _shown(said: Reading, clause: Clause, first: int, end: int) -> tuple[int, in
     if not clause.denied:
         return first, end
     at = next((n for n in range(clause.first, clause.end) if lexicon.negates(said.words[n].form)), first)
-    return (min(at, first), max(at + 1, end)) if end - first < clause.end - clause.first else (at, min(at + 2, clause.end))
+    if end - first == clause.end - clause.first:
+        return at, min(at + 2, clause.end)
+    return min(at, first), max(at + 1, end)
 
 
 def overstated(said: Reading, lines: Sequence[Reading]) -> Found | None:
     """What a line calls possible, as certain or the rule; what it demands, as left open."""
     if len(said.words) > _LONGEST or said.forms & _CONDITIONAL:
         return None
-    strong = [n for n, w in enumerate(said.words) if w.form in _STRONG and not (w.form == "certain" and _counts(said, n))]
+    strong = [n for n, w in enumerate(said.words) if w.form in _STRONG and not _counts(said, n)]
     free = [n for n, w in enumerate(said.words) if w.form in {"neednt", "optional", "voluntary"}]
     if len(strong) + len(free) != 1 or any(lexicon.negates(w.form) for w in said.words):
         return None
@@ -89,7 +100,8 @@ def overstated(said: Reading, lines: Sequence[Reading]) -> Found | None:
         other = forms & (lexicon.NEEDED if strong else lexicon.FREE | lexicon.HEDGES)
         held = _named(main)
         if weak and not other and names <= held and len(names) >= _COVERED * len(held):
-            if any(m != n and names <= _named(one.words) and one.forms & said.forms & _UNMARKED for m, one in enumerate(lines)):
+            others = (one for m, one in enumerate(lines) if m != n and one.forms & said.forms & _UNMARKED)
+            if any(names <= _named(one.words) for one in others):
                 return None
             at = (strong or free)[0]
             return Found("modality", n, at, at + 1, next(w.form for w in main if w.form in weak))
@@ -98,7 +110,8 @@ def overstated(said: Reading, lines: Sequence[Reading]) -> Found | None:
 
 def _counts(said: Reading, n: int) -> bool:
     """Whether "certain" says which, and not how sure."""
-    return not (n + 1 < len(said.words) and said.words[n + 1].form in {"that", "to"})
+    after = said.words[n + 1].form if n + 1 < len(said.words) else ""
+    return said.words[n].form == "certain" and after not in {"that", "to"}
 
 
 def reconditioned(said: Reading, lines: Sequence[Reading]) -> Found | None:
@@ -134,7 +147,7 @@ def _conditional(reading: Reading) -> _Conditional | None:
     words = reading.words
     at = [n for n, w in enumerate(words) if w.form in _CONDITIONAL]
     # "except where", "provided that", "only if" are one marker
-    if not at or any(b - a > 1 for a, b in zip(at, at[1:], strict=False)) or len(words) > 2 * _LONGEST:
+    if not at or any(b - a > 1 for a, b in pairwise(at)) or len(words) > 2 * _LONGEST:
         return None
     first, end = _span(reading, at[0])
     inside, outside = words[first:end], [*words[:first], *words[end:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -65,6 +65,17 @@ def clauses(reading: Reading) -> list[Clause]:
         focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
         found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
     return found
+
+
+def same_tense(one: Iterable[Word], two: Iterable[Word]) -> bool:
+    """Whether two texts do not speak of different times, as far as their auxiliaries show."""
+    first, second = _tenses(one), _tenses(two)
+    return not first or not second or bool(first & second)
+
+
+def _tenses(words: Iterable[Word]) -> set[str]:
+    forms = {word.form for word in words}
+    return {name for name, tense in (("present", lexicon.PRESENT), ("past", lexicon.PAST)) if forms & tense}
 
 
 def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
@@ -133,5 +144,6 @@ def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, 
     group = {member for n in joined for member in (n - 1, n)}
     if not group:
         return [(clause.all, clause.first, clause.end)]
-    rest = (clause.shared | named(predicate)).union(*(named(words[a:b]) for n, (a, b) in enumerate(runs) if n not in group))
+    alone = (named(words[a:b]) for n, (a, b) in enumerate(runs) if n not in group)
+    rest = (clause.shared | named(predicate)).union(*alone)
     return [(rest | named(words[a:b]), a, b) for n, (a, b) in enumerate(runs) if n in group]

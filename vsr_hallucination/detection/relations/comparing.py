@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations import lexicon, opposites
 from vsr_hallucination.detection.relations.assertions import Found
-from vsr_hallucination.detection.relations.clauses import denies, named
+from vsr_hallucination.detection.relations.clauses import denies, named, same_tense
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 
 _LONGEST = 40  # words of a sentence that these rules read
 _COVERED = 0.4  # share of what a line with a trend names that the sentence names as well
 _JOINS = frozenset("and but while whereas".split())
 _FIGURATIVE = frozenset({"one", "ones", "two", "compared", "comparison"})
-_TRENDS = lexicon.RISES | lexicon.FALLS
+_DATING = frozenset("each early every in last late next that the this".split())
+_UNREAL = lexicon.POSSIBLE | lexicon.CLAIMING | frozenset({"will", "would", "should", "if", "unless"})
+_PLACING = frozenset("above below beneath down over under up upward downward".split())
+_TRENDS = opposites.RISES | opposites.FALLS
 
 
 def miscompared(said: Reading, lines: Sequence[Reading]) -> Found | None:
@@ -30,6 +33,8 @@ def miscompared(said: Reading, lines: Sequence[Reading]) -> Found | None:
     for n, told in enumerate(lines):
         theirs = _comparison(told)
         if theirs is None or not theirs[2] or not _names(said.words, {at}) <= _names(told.words, {theirs[0]}):
+            continue
+        if not same_tense(said.words, told.words) or (told.forms ^ said.forms) & _UNREAL:
             continue
         sign = _sign(told, theirs[0], said, at)
         first, second = theirs[1] - theirs[2], theirs[2] - theirs[1]
@@ -48,7 +53,7 @@ def miscompared(said: Reading, lines: Sequence[Reading]) -> Found | None:
 def _comparison(reading: Reading) -> tuple[int, frozenset[str], frozenset[str]] | None:
     """(the comparative, what is compared, with what; empty where that is left out) of a text with a single one."""
     words = reading.words
-    found = [n for n, word in enumerate(words) if lexicon.comparative(word.form)]
+    found = [n for n, word in enumerate(words) if opposites.comparative(word.form)]
     if len(found) != 1 or len(words) > _LONGEST or any(denies(reading, n) for n in range(len(words))):
         return None
     at = found[0]
@@ -73,7 +78,7 @@ def _sign(told: Reading, a: int, said: Reading, b: int) -> int:
             return 0
     if one == two:
         return 1
-    return -1 if lexicon.opposed(one, two) == "comparison" else 0
+    return -1 if opposites.opposed(one, two) == "comparison" else 0
 
 
 def _lies(names: frozenset[str], here: frozenset[str], there: frozenset[str]) -> bool:
@@ -89,12 +94,12 @@ def mistrended(said: Reading, lines: Sequence[Reading]) -> Found | None:
     """A rise that was a fall, or a change that is said not to have been one."""
     words = said.words
     denials = [n for n in range(len(words)) if denies(said, n)]
-    moving = [n for n, w in enumerate(words) if w.form in _TRENDS]
-    still = [n for n, w in enumerate(words) if w.form in lexicon.STAYS or lexicon.SAME.get(w.form) == "=change"]
+    moving = [n for n in range(len(words)) if _moves(said, n)]
+    still = [n for n, w in enumerate(words) if w.form in opposites.STAYS or lexicon.SAME.get(w.form) == "=change"]
     if len(words) > _LONGEST or len(moving) + len(still) != 1:
         return None
     at = (moving or still)[0]
-    changed = words[at].form not in lexicon.STAYS
+    changed = words[at].form not in opposites.STAYS
     if len(denials) != (1 if still and changed else 0):
         return None
     names = _names(words, {at}) - {"remain", "stay"}
@@ -102,17 +107,26 @@ def mistrended(said: Reading, lines: Sequence[Reading]) -> Found | None:
         return None
     found: Found | None = None
     for n, told in enumerate(lines):
-        trends = {w.form for w in told.words if w.form in _TRENDS}
+        trends = {w.form for m, w in enumerate(told.words) if _moves(told, m)}
         theirs = _names([w for w in told.words if w.form not in _TRENDS], ())
         if not trends or not names <= theirs or len(names) < _COVERED * len(theirs):
             continue
-        if any(denies(told, m) for m in range(len(told.words))) or len({form in lexicon.RISES for form in trends}) > 1:
+        mixed = len({form in opposites.RISES for form in trends}) > 1
+        if mixed or any(denies(told, m) for m in range(len(told.words))):
             return None
-        if moving and (words[at].form in lexicon.RISES) == (min(trends) in lexicon.RISES):
+        if (told.forms ^ said.forms) & _UNREAL:
+            continue
+        if moving and (words[at].form in opposites.RISES) == (min(trends) in opposites.RISES):
             return None
         first = min([at, *denials])
         found = found or Found("negation" if still else "comparison", n, first, max([at, *denials]) + 1, min(trends))
     return found
+
+
+def _moves(reading: Reading, n: int) -> bool:
+    """Whether word ``n`` is a rise or fall; "in the fall of 2015" is none."""
+    form = reading.words[n].form
+    return form in _TRENDS and not (form == "fall" and n > 0 and reading.words[n - 1].form in _DATING)
 
 
 def misplaced_extreme(said: Reading, lines: Sequence[Reading]) -> Found | None:
@@ -137,7 +151,7 @@ def misplaced_extreme(said: Reading, lines: Sequence[Reading]) -> Found | None:
             forms = {w.form for w in here}, {w.form for w in there}
             if words[at].form not in forms[0] or words[at].form in forms[1]:
                 continue
-            if not any(lexicon.opposed(words[at].form, form) == "comparison" for form in forms[1]):
+            if not any(opposites.opposed(words[at].form, form) == "comparison" for form in forms[1]):
                 continue
             own, other = _marked(here), _marked(there)
             if names & (own - other):
@@ -148,7 +162,7 @@ def misplaced_extreme(said: Reading, lines: Sequence[Reading]) -> Found | None:
 
 
 def _turns(form: str) -> bool:
-    return "comparison" in lexicon.opposites_of(form).values()
+    return form not in _PLACING and "comparison" in opposites.opposites_of(form).values()
 
 
 def _marked(words: Sequence[Word]) -> frozenset[str]:

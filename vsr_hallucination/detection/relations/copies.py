@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations import lexicon, opposites
 from vsr_hallucination.detection.relations.clauses import denies
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 from vsr_hallucination.detection.relations.reading import Kind
@@ -52,7 +52,7 @@ def edits(told: Reading, said: Reading) -> list[Edit]:
                 undoing.append(c)
             continue
         undoing.append(c)
-        if _copied(codes, n, said) and not _moved(codes, told, said, c):
+        if _copied(codes, n, said) and not _moved(codes, told, said, c) and not _of_another(codes, n, told, said):
             found.append(Edit(kind, a, b, c, d))
     # Two changes in one clause may cancel out: "not rare" for "common".
     return [edit for edit in found if sum(abs(at - edit.c) <= _NEAR for at in undoing) == 1]
@@ -63,12 +63,12 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
     if len(old) == len(new) == 1:
         if lexicon.overstates(old[0].form, new[0].form):
             return "modality"
-        sort = lexicon.opposed(old[0].form, new[0].form)
+        sort = opposites.opposed(old[0].form, new[0].form)
         if sort is not None:
             return sort
     pair = _hyphenated(old, new)
     if pair is not None:
-        return "modality" if lexicon.overstates(*pair) else lexicon.opposed(*pair)
+        return "modality" if lexicon.overstates(*pair) else opposites.opposed(*pair)
     denied, denies = _negation(told, a, b), _negation(said, c, d)
     if denied == denies or _excepted(told) != _excepted(said):
         return None
@@ -110,11 +110,34 @@ def _copied(codes: Sequence[tuple[str, int, int, int, int]], n: int, said: Readi
     after = codes[n + 1] if n + 1 < len(codes) and codes[n + 1][0] == "equal" else None
     if (before is None and codes[n][3] > 0) or (after is None and codes[n][4] < len(said.words)):
         return False
-    beside = [*(said.words[before[3] : before[4]] if before else ()), *(said.words[after[3] : after[4]] if after else ())]
+    left = said.words[before[3] : before[4]] if before else ()
+    right = said.words[after[3] : after[4]] if after else ()
+    beside = [*left, *right]
     if len(beside) < _AROUND or sum(word.content for word in beside) < _NAMING:
         return False
     same = sum(code[4] - code[3] for code in codes if code[0] == "equal")
     return same >= _FOLLOWED * (len(said.words) - 1)
+
+
+def _of_another(
+    codes: Sequence[tuple[str, int, int, int, int]], edit: int, told: Reading, said: Reading
+) -> bool:
+    """Whether another name or number stands near the edit where the line has its own: then it is another fact."""
+    at = codes[edit][3]
+    return any(
+        op == "replace"
+        and n != edit
+        and c < at + _NEAR
+        and d > at - _NEAR
+        and any(_names(told, n) for n in range(a, b))
+        and any(_names(said, n) for n in range(c, d))
+        for n, (op, a, b, c, d) in enumerate(codes)
+    )
+
+
+def _names(reading: Reading, n: int) -> bool:
+    word = reading.words[n]
+    return word.key[:1].isdigit() or (word.capital and word.content and n > 0)
 
 
 def _moved(codes: Sequence[tuple[str, int, int, int, int]], told: Reading, said: Reading, at: int) -> bool:

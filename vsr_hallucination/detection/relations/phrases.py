@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations import lexicon, opposites
 from vsr_hallucination.detection.relations.reading import Line, Token, tokens_of
 
 _WHOLE = 700  # code points of a line and what it was cut off from
@@ -21,8 +22,8 @@ _ENGLISH = (
         "these they this those through until wasn't were what when where which while who whose will with within "
         "without would you your".split()
     )
-    | lexicon.RISES
-    | lexicon.FALLS
+    | opposites.RISES
+    | opposites.FALLS
     | lexicon.LEAVING
     | lexicon.MOVING
 )
@@ -87,6 +88,8 @@ def read(text: str, tokens: Sequence[Token] | None = None) -> Reading:
 
 def _phrase(text: str, tokens: Sequence[Token], at: int) -> tuple[int, str]:
     """(words, what they stand for) of the longest phrase that begins here; words of a phrase stand side by side."""
+    if tokens[at].folded not in lexicon.PHRASE_OPENINGS:
+        return 1, ""
     for size in range(min(lexicon.LONGEST_PHRASE, len(tokens) - at), 1, -1):
         form = lexicon.PHRASES.get(tuple(token.folded for token in tokens[at : at + size]))
         if form is not None and text[tokens[at].start : tokens[at + size - 1].end].count(" ") == size - 1:
@@ -134,8 +137,8 @@ def with_neighbours(index: EvidenceIndex, line: Line, told: Reading, openings: f
         cut = max(before.rfind(mark, 0, -1) + 1 for mark in _STOPS) if before else 0
         return read(before[cut:] + "\n" + told.text)
     after = passage[end : end + _WHOLE].lstrip()
+    opening = re.match(r"\w+", after)
+    if opening is None or opening.group().casefold() not in openings:
+        return told
     stops = [at + 1 for mark in (". ", "! ", "? ", ".\n", "\n") if (at := after.find(mark)) > 0]
-    following = read(after[: min(stops, default=len(after))])
-    if following.words and following.words[0].form in openings:
-        return read(told.text + "\n" + following.text)
-    return told
+    return read(told.text + "\n" + after[: min(stops, default=len(after))])

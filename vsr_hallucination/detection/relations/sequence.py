@@ -150,11 +150,16 @@ def moved_back(said: Reading, lines: Sequence[Reading]) -> Found | None:
     if len(places) != 1:
         return None
     place, names = words[places[0]].key, named([w for w in words if w.form not in lexicon.NOW])
+    subject = names - {place}
+    found: Found | None = None
     for n, told in enumerate(lines):
         at = [m for m, w in enumerate(told.words) if w.key == place and w.capital]
-        if names <= named(told.words) and len(at) == 1 and _left(told, at[0]):
-            return Found("order", n, places[0], places[0] + 1, told.text)
-    return None
+        if not at or not subject <= named(told.words):
+            continue
+        if len(at) != 1 or not _left(told, at[0]):
+            return None
+        found = found or Found("order", n, places[0], places[0] + 1, told.text)
+    return found
 
 
 def _left(told: Reading, at: int) -> bool:

@@ -8,13 +8,12 @@ from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.assertions import contradicted, overstated, reconditioned
 from vsr_hallucination.detection.relations.comparing import miscompared, misplaced_extreme, mistrended
 from vsr_hallucination.detection.relations.copies import Edit, edits
-from vsr_hallucination.detection.relations.phrases import Reading, english, read, whole, with_neighbours
+from vsr_hallucination.detection.relations.phrases import Reading, about_source, english, read, whole, with_neighbours
 from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, tokens_of, weight_shared
-
 from vsr_hallucination.detection.relations.sequence import misordered, moved_back
 
 _FEWEST, _SHOWN = 3, 80
-_ALIKE = 0.4  # of the sentence's weight on a line, from which it may be its copy
+_ALIKE = 0.25  # of what the sentence names that a line must have to be read
 _LINES = 4
 _LEANING = lexicon.PRONOUNS | {"then", "only"}
 # With the sentence that a line leans on, or without it.
@@ -28,10 +27,20 @@ def reworded(sentence: Sentence) -> Turned | None:
     said = read(sentence.text, sentence.tokens)
     if len(said.words) < _FEWEST or sentence.text.rstrip()[-1:] == "?":
         return None
-    lines = [(line, whole(sentence.index, line)) for line in sentence.lines[:_LINES]]
+    names = {word.key for word in said.words if word.content and not about_source(word)}
+    # A question states nothing.
+    near = [line for line in sentence.lines if line.text.rstrip()[-1:] != "?" and _held(names, line) >= _ALIKE]
+    if not near:
+        return None
+    lines = [(line, whole(sentence.index, line)) for line in near[:_LINES]]
     if not english(said, [told for _, told in lines]):
         return None
     return _copied(sentence, said, lines) or _in_other_words(sentence, said, lines)
+
+
+def _held(names: set[str], line: Line) -> float:
+    """Share of ``names`` that a line has."""
+    return len(names & {token.key for token in line.tokens}) / len(names) if names else 0.0
 
 
 def _in_other_words(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
@@ -48,8 +57,6 @@ def _copied(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]
     if any(told.keys >= said.keys and told.text.strip() == said.text.strip() for _, told in lines):
         return None
     for line, told in lines:
-        if weight_shared(sentence, line) < _ALIKE:
-            continue
         for edit in edits(told, said):
             if not _supported(sentence, said, line, told, edit, lines):
                 return turned(sentence, line, said, edit.c, edit.d, edit.kind, _words(told, edit.a, edit.b))
