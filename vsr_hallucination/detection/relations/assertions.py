@@ -71,7 +71,10 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
 def _shown(said: Reading, clause: Clause, first: int, end: int) -> tuple[int, int]:
     """The negation of a clause that denies, through the word behind it; else the words that differ."""
     if not clause.denied:
-        return first, end
+        verbs = (n for n in range(clause.first, clause.end) if said.words[n].form in lexicon.SAME)
+        whole = (first, end) == (clause.first, clause.end)
+        verb = next(verbs, first)
+        return (verb if whole and verb + 1 < end else first), end
     at = next((n for n in range(clause.first, clause.end) if lexicon.negates(said.words[n].form)), first)
     if end - first == clause.end - clause.first:
         return at, min(at + 2, clause.end)

@@ -20,6 +20,9 @@ _AROUND = 4  # copied words beside it
 _NAMING = 2  # of which name something
 _NEAR = 8  # words in which another edit may undo it
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
+_OPEN = frozenset({"may", "might"})
+_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING
+# "Not unless" says what "if" does, and "no other" what "only" does.
 _EXCEPTING = lexicon.EXCEPTIONS | {"only"}
 _EMPTY = frozenset("a an are be been did do does had has have is of that the to was were will would".split())
 
@@ -52,6 +55,8 @@ def edits(told: Reading, said: Reading) -> list[Edit]:
                 undoing.append(c)
             continue
         undoing.append(c)
+        if kind == "negation" and _limited(codes, n, told, said):
+            continue
         if _copied(codes, n, said) and not _moved(codes, told, said, c) and not _of_another(codes, n, told, said):
             found.append(Edit(kind, a, b, c, d))
     # Two changes in one clause may cancel out: "not rare" for "common".
@@ -69,8 +74,11 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
     pair = _hyphenated(old, new)
     if pair is not None:
         return "modality" if lexicon.overstates(*pair) else opposites.opposed(*pair)
-    denied, denies = _negation(told, a, b), _negation(said, c, d)
-    if denied == denies or _excepted(told) != _excepted(said):
+    was, is_now = _negation(told, a, b), _negation(said, c, d)
+    if was == is_now or told.forms & _EXCEPTING != said.forms & _EXCEPTING:
+        return None
+    # What may not be may be as well.
+    if _left_open(told, a, b) or _left_open(said, c, d):
         return None
     rest = [w for w in (*old, *new) if not lexicon.negates(w.form)]
     if all(w.form in lexicon.AUXILIARIES or w.form in lexicon.INDEFINITE for w in rest):
@@ -89,9 +97,9 @@ def _hyphenated(old: Sequence[Word], new: Sequence[Word]) -> tuple[str, str] | N
     return apart[0] if len(apart) == 1 else None
 
 
-def _excepted(reading: Reading) -> bool:
-    """Whether an exception is made: "not unless" says what "if" does, and "no other" what "only" does."""
-    return bool(reading.forms & _EXCEPTING)
+def _left_open(reading: Reading, first: int, end: int) -> bool:
+    """Whether a negation among the words [first, end) stands behind a "may"."""
+    return any(n > 0 and denies(reading, n) and reading.words[n - 1].form in _OPEN for n in range(first, end))
 
 
 def _essential(words: Sequence[Word]) -> list[Word]:
@@ -117,6 +125,19 @@ def _copied(codes: Sequence[tuple[str, int, int, int, int]], n: int, said: Readi
         return False
     same = sum(code[4] - code[3] for code in codes if code[0] == "equal")
     return same >= _FOLLOWED * (len(said.words) - 1)
+
+
+def _limited(
+    codes: Sequence[tuple[str, int, int, int, int]], edit: int, told: Reading, said: Reading
+) -> bool:
+    """Whether near the edit one text speaks of some only, or of what somebody claims, and the other does not."""
+    at = codes[edit][3]
+    return any(
+        word.form in _LIMITING
+        for n, (op, a, b, c, d) in enumerate(codes)
+        if op != "equal" and n != edit and c <= at + _NEAR and d >= at - _NEAR
+        for word in (*told.words[a:b], *said.words[c:d])
+    )
 
 
 def _of_another(

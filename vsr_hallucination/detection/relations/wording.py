@@ -9,7 +9,7 @@ from vsr_hallucination.detection.relations.assertions import contradicted, overs
 from vsr_hallucination.detection.relations.comparing import miscompared, misplaced_extreme, mistrended
 from vsr_hallucination.detection.relations.copies import Edit, edits
 from vsr_hallucination.detection.relations.phrases import Reading, about_source, english, read, whole, with_neighbours
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, tokens_of, weight_shared
+from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, weight_shared
 from vsr_hallucination.detection.relations.sequence import misordered, moved_back
 
 _FEWEST, _SHOWN = 3, 80
@@ -19,6 +19,7 @@ _LEANING = lexicon.PRONOUNS | {"then", "only"}
 # With the sentence that a line leans on, or without it.
 _WIDE = (contradicted, misordered)
 _PLAIN = (overstated, reconditioned, miscompared, mistrended, misplaced_extreme, moved_back)
+_GRANTED = 0.5  # share of what the sentence names that a question must name to say the same
 _AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to support it
 
 
@@ -47,7 +48,7 @@ def _in_other_words(sentence: Sentence, said: Reading, lines: list[tuple[Line, R
     wide = [with_neighbours(sentence.index, line, told, _LEANING) for line, told in lines]
     plain = [told for _, told in lines]
     for found in (*(rule(said, wide) for rule in _WIDE), *(rule(said, plain) for rule in _PLAIN)):
-        if found is not None:
+        if found is not None and not _taken_for_granted(sentence, said, found.first, found.end):
             line = lines[found.line][0]
             return turned(sentence, line, said, found.first, found.end, found.kind, found.told)
     return None
@@ -58,7 +59,9 @@ def _copied(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]
         return None
     for line, told in lines:
         for edit in edits(told, said):
-            if not _supported(sentence, said, line, told, edit, lines):
+            if _supported(sentence, said, line, told, edit, lines):
+                continue
+            if not _taken_for_granted(sentence, said, edit.c, edit.d):
                 return turned(sentence, line, said, edit.c, edit.d, edit.kind, _words(told, edit.a, edit.b))
     return None
 
@@ -97,7 +100,15 @@ def _supported(
             return True
         if new and new <= reading.forms:
             return True
-    asked = tokens_of(sentence.question[:2000])
-    if new and sentence.question.rstrip()[-1:] != "?" and new <= {t.folded for t in asked}:
-        return True
-    return sentence.question.lstrip()[:3].casefold() == "why" and new <= {t.folded for t in asked}
+    return False
+
+
+def _taken_for_granted(sentence: Sentence, said: Reading, first: int, end: int) -> bool:
+    """Whether the question itself says so: a why-question, or an instruction that tells what is the case."""
+    question = sentence.question[:2000].strip()
+    if question.endswith("?") and question[:3].casefold() != "why":
+        return False
+    asked = read(question)
+    names = {word.key for word in said.words if word.content and not about_source(word)}
+    new = {word.form for word in said.words[first:end]}
+    return new <= asked.forms and len(names & asked.keys) >= _GRANTED * len(names)
