@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from vsr_hallucination.detection.relations import lexicon, opposites
-from vsr_hallucination.detection.relations.clauses import denies
+from vsr_hallucination.detection.relations.clauses import denies, same_tense
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 from vsr_hallucination.detection.relations.reading import Kind
 
 _LONGEST = 4  # words of one edit
 _AROUND = 4  # copied words beside it
+_HELD = 2  # beside it where the line has all that the sentence names
 _NAMING = 2  # of which name something
 _NEAR = 8  # words in which another edit may undo it
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
@@ -57,7 +58,9 @@ def edits(told: Reading, said: Reading) -> list[Edit]:
         undoing.append(c)
         if kind == "negation" and _limited(codes, n, told, said):
             continue
-        if _copied(codes, n, said) and not _moved(codes, told, said, c) and not _of_another(codes, n, told, said):
+        if _of_another(codes, n, told, said) or not _copied(codes, n, told, said, kind):
+            continue
+        if not (_directed(told, said, a, b, c, d) and _moved(codes, told, said, c)):
             found.append(Edit(kind, a, b, c, d))
     # Two changes in one clause may cancel out: "not rare" for "common".
     return [edit for edit in found if sum(abs(at - edit.c) <= _NEAR for at in undoing) == 1]
@@ -78,7 +81,7 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
     if was == is_now or told.forms & _EXCEPTING != said.forms & _EXCEPTING:
         return None
     # What may not be may be as well.
-    if _left_open(told, a, b) or _left_open(said, c, d):
+    if not same_tense(told.words[a:b], said.words[c:d]) or _left_open(told, a, b) or _left_open(said, c, d):
         return None
     rest = [w for w in (*old, *new) if not lexicon.negates(w.form)]
     if all(w.form in lexicon.AUXILIARIES or w.form in lexicon.INDEFINITE for w in rest):
@@ -112,16 +115,29 @@ def _negation(reading: Reading, first: int, end: int) -> bool:
     return sum(denies(reading, n) for n in range(first, end)) == 1
 
 
-def _copied(codes: Sequence[tuple[str, int, int, int, int]], n: int, said: Reading) -> bool:
-    """Whether the words beside the edit are the line's on both sides."""
+def _directed(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> bool:
+    """Whether what is changed stands between two that could have changed places."""
+    changed = {w.form for w in (*told.words[a:b], *said.words[c:d])}
+    return "than" in said.forms or bool(changed & opposites.DIRECTED)
+
+
+def _copied(
+    codes: Sequence[tuple[str, int, int, int, int]], n: int, told: Reading, said: Reading, kind: Kind
+) -> bool:
+    """Whether the words beside the edit are the line's on both sides; on one where the line has all the rest."""
     before = codes[n - 1] if n and codes[n - 1][0] == "equal" else None
     after = codes[n + 1] if n + 1 < len(codes) and codes[n + 1][0] == "equal" else None
-    if (before is None and codes[n][3] > 0) or (after is None and codes[n][4] < len(said.words)):
+    first, end = codes[n][3], codes[n][4]
+    fresh = kind != "order" and not any(w.form in told.forms for w in said.words[first:end])
+    whole = fresh and all(w.key in told.keys for w in (*said.words[:first], *said.words[end:]) if w.content)
+    if not whole and ((before is None and first > 0) or (after is None and end < len(said.words))):
         return False
     left = said.words[before[3] : before[4]] if before else ()
     right = said.words[after[3] : after[4]] if after else ()
     beside = [*left, *right]
-    if len(beside) < _AROUND or sum(word.content for word in beside) < _NAMING:
+    if len(beside) < (_HELD if whole else _AROUND):
+        return False
+    if sum(word.content for word in beside) < (1 if whole else _NAMING):
         return False
     same = sum(code[4] - code[3] for code in codes if code[0] == "equal")
     return same >= _FOLLOWED * (len(said.words) - 1)

@@ -177,6 +177,12 @@ _PREFIXED = frozenset(
 )
 _PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
 
+# Opposites that are converses: A is before B as B is after A.
+DIRECTED = frozenset(
+    "above after ahead afterwards before behind below beneath earlier exported exports follow followed following "
+    "follows imported imports later lose loses losing lost over precede preceded precedes predecessor successor under "
+    "underneath win wins winning won".split()
+)
 _ORDINALS = frozenset("first second third fourth fifth sixth seventh eighth ninth tenth".split())
 
 
