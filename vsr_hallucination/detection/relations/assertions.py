@@ -14,6 +14,7 @@ from vsr_hallucination.detection.relations.reading import Kind
 
 _LONGEST = 30  # words of a sentence that these rules read
 _COVERED = 0.6  # share of what the line's clause names that the sentence names as well
+_MANY, _COVERED_BY_MANY = 5, 0.35  # the same for a claim that names as many
 _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have for sure
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
 _WEAK = lexicon.POSSIBLE | lexicon.HEDGES | lexicon.LIKELY
@@ -65,7 +66,8 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     differ = {w.form for w in words} ^ {w.form for w in ours}
     if differ & limiting or any(w.form in _CONDITIONAL for w in words) or not same_tense(words, ours):
         return False
-    return bool(names & _KNOWN) or len(names) >= _COVERED * len(clause.all)
+    covered = _COVERED if len(names) < _MANY else _COVERED_BY_MANY
+    return bool(names & _KNOWN) or len(names) >= covered * len(clause.all)
 
 
 def _shown(said: Reading, clause: Clause, first: int, end: int) -> tuple[int, int]:

@@ -89,7 +89,9 @@ _COMPARISONS: tuple[Row, ...] = (
     ("strongest", "weakest"),
     ("strong", "weak"),
     ("thicker", "thinner"),
+    ("upper", "lower"),
     ("up upward upwards", "down downward downwards"),
+    ("~atleast", "~atmost"),
     ("win wins winning won", "lose loses losing lost"),
     (" ".join(sorted(RISES)), " ".join(sorted(FALLS))),
 )  # fmt: skip

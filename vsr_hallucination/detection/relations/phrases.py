@@ -80,10 +80,17 @@ def read(text: str, tokens: Sequence[Token] | None = None) -> Reading:
             found.append(Word(token.start, tokens[at + size - 1].end, form, form, False, False))
         else:
             content = token.folded not in FUNCTION_WORDS and not lexicon.negates(token.folded)
-            key = token.key if content else token.folded
+            key = _ungrouped(token) if content else token.folded
             found.append(Word(token.start, token.end, token.folded, key, content, token.capital))
         at += size
     return Reading(text, tuple(found))
+
+
+def _ungrouped(token: Token) -> str:
+    """The key of a word; a number with thousands set apart is the same without."""
+    parts = token.folded.split(",")
+    grouped = len(parts) > 1 and len(parts[0]) <= 3 and all(len(part) == 3 and part.isdecimal() for part in parts[1:])
+    return "".join(parts) if grouped and parts[0].isdecimal() else token.key
 
 
 def _phrase(text: str, tokens: Sequence[Token], at: int) -> tuple[int, str]:
@@ -92,6 +99,8 @@ def _phrase(text: str, tokens: Sequence[Token], at: int) -> tuple[int, str]:
         return 1, ""
     for size in range(min(lexicon.LONGEST_PHRASE, len(tokens) - at), 1, -1):
         form = lexicon.PHRASES.get(tuple(token.folded for token in tokens[at : at + size]))
+        if form == "finally" and at + size < len(tokens) and tokens[at + size].folded == "of":
+            continue  # "at the end of April"
         if form is not None and text[tokens[at].start : tokens[at + size - 1].end].count(" ") == size - 1:
             return size, form
     return 1, ""
@@ -114,11 +123,13 @@ def whole(index: EvidenceIndex, line: Line) -> Reading:
     return read(passage[start:end])
 
 
-def english(reading: Reading, others: Iterable[Reading]) -> bool:
-    """Whether a text and what it is held against read like English: the rules read no other language."""
+def english(reading: Reading, lines: Iterable[Line]) -> bool:
+    """Whether a text and the lines it is held against read like English: the rules read no other language."""
     common = sum(word.form in _ENGLISH or word.form in _COMMON for word in reading.words)
-    sure = any(word.form in _ENGLISH for one in (reading, *others) for word in one.words)
-    return sure and 8 * common >= len(reading.words)
+    if 8 * common < len(reading.words):
+        return False
+    lined = any(token.folded in _ENGLISH for line in lines for token in line.tokens)
+    return lined or any(word.form in _ENGLISH for word in reading.words)
 
 
 def about_source(word: Word) -> bool:

@@ -31,11 +31,9 @@ def reworded(sentence: Sentence) -> Turned | None:
     names = {word.key for word in said.words if word.content and not about_source(word)}
     # A question states nothing.
     near = [line for line in sentence.lines if line.text.rstrip()[-1:] != "?" and _held(names, line) >= _ALIKE]
-    if not near:
+    if not near or not english(said, sentence.lines):
         return None
     lines = [(line, whole(sentence.index, line)) for line in near[:_LINES]]
-    if not english(said, [told for _, told in lines]):
-        return None
     return _copied(sentence, said, lines) or _in_other_words(sentence, said, lines)
 
 
