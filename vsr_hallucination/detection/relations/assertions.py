@@ -15,6 +15,7 @@ from vsr_hallucination.detection.relations.reading import Kind
 _LONGEST = 30  # words of a sentence that these rules read
 _COVERED = 0.6  # share of what the line's clause names that the sentence names as well
 _MANY, _COVERED_BY_MANY = 5, 0.35  # the same for a claim that names as many
+_BOUNDING = lexicon.BOUNDING - {"exclude", "excluded", "excludes", "excluding"}
 _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have for sure
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
 _WEAK = lexicon.POSSIBLE | lexicon.HEDGES | lexicon.LIKELY
@@ -62,7 +63,7 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     if clause.focus and clause.focus not in names:
         return False
     words, ours = told.words[clause.first : clause.end], said.words[claim.first : claim.end]
-    limiting = lexicon.PARTIAL | lexicon.CLAIMING | (lexicon.OFTEN if clause.denied else frozenset())
+    limiting = lexicon.PARTIAL | lexicon.CLAIMING | _BOUNDING | (lexicon.OFTEN if clause.denied else frozenset())
     differ = {w.form for w in words} ^ {w.form for w in ours}
     if differ & limiting or any(w.form in _CONDITIONAL for w in words) or not same_tense(words, ours):
         return False

@@ -22,7 +22,7 @@ _NAMING = 2  # of which name something
 _NEAR = 8  # words in which another edit may undo it
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
 _OPEN = frozenset({"may", "might"})
-_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING
+_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING | lexicon.BOUNDING | lexicon.HALF_DENYING
 # "Not unless" says what "if" does, and "no other" what "only" does.
 _EXCEPTING = lexicon.EXCEPTIONS | {"only"}
 _EMPTY = frozenset("a an are be been did do does had has have is of that the to was were will would".split())
@@ -139,6 +139,10 @@ def _copied(
         return False
     if sum(word.content for word in beside) < (1 if whole else _NAMING):
         return False
+    # A sentence that leaves out a part of the line may have the word from there.
+    left_out = any(op == "delete" and b - a > _NEAR // 2 for op, a, b, _, _ in codes[1:-1])
+    if left_out and all(w.form in told.forms for w in said.words[first:end]):
+        return False
     same = sum(code[4] - code[3] for code in codes if code[0] == "equal")
     return same >= _FOLLOWED * (len(said.words) - 1)
 
@@ -159,22 +163,17 @@ def _limited(
 def _of_another(
     codes: Sequence[tuple[str, int, int, int, int]], edit: int, told: Reading, said: Reading
 ) -> bool:
-    """Whether another name or number stands near the edit where the line has its own: then it is another fact."""
+    """Whether something else is named near the edit where the line has its own: then it is another fact."""
     at = codes[edit][3]
     return any(
         op == "replace"
         and n != edit
         and c < at + _NEAR
         and d > at - _NEAR
-        and any(_names(told, n) for n in range(a, b))
-        and any(_names(said, n) for n in range(c, d))
+        and any(word.content for word in told.words[a:b])
+        and any(word.content for word in said.words[c:d])
         for n, (op, a, b, c, d) in enumerate(codes)
     )
-
-
-def _names(reading: Reading, n: int) -> bool:
-    word = reading.words[n]
-    return word.key[:1].isdigit() or (word.capital and word.content and n > 0)
 
 
 def _moved(codes: Sequence[tuple[str, int, int, int, int]], told: Reading, said: Reading, at: int) -> bool:

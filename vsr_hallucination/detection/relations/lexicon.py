@@ -34,6 +34,12 @@ CLAIMING = frozenset(
 PRESENT = frozenset("am are can do does don't doesn't has have is isn't aren't".split())
 PAST = frozenset("could did didn't had was were wasn't weren't".split())
 
+# Words that set the bounds within which something holds.
+BOUNDING = frozenset(
+    "above after before below except exclude excluded excludes excluding once outside over since under until when while "
+    "within ~atleast ~atmost ~latest ~notuntil".split()
+)
+
 # Where something was, and where it is.
 NOW = frozenset("currently now nowadays presently still today".split())
 ONCE = frozenset("before earlier formerly once originally previously until".split())

@@ -125,6 +125,7 @@ _OPPOSED: tuple[Row, ...] = (
     ("always", "never"),
     ("any some", "no none"),
     ("black", "white"),
+    ("closed shut", "open"),
     ("clockwise", "counterclockwise anticlockwise"),
     ("confirm confirmed confirms", "denied denies deny refute refuted refutes"),
     ("connected", "disconnected"),

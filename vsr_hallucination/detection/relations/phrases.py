@@ -22,6 +22,9 @@ _ENGLISH = (
         "these they this those through until wasn't were what when where which while who whose will with within "
         "without would you your".split()
     )
+    | lexicon.OFTEN
+    | lexicon.ALWAYS
+    | lexicon.CERTAIN
     | opposites.RISES
     | opposites.FALLS
     | lexicon.LEAVING

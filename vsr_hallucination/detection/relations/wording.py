@@ -17,8 +17,8 @@ _ALIKE = 0.25  # of what the sentence names that a line must have to be read
 _LINES = 4
 _LEANING = lexicon.PRONOUNS | {"then", "only"}
 # With the sentence that a line leans on, or without it.
-_WIDE = (contradicted, misordered)
-_PLAIN = (overstated, reconditioned, miscompared, mistrended, misplaced_extreme, moved_back)
+_WIDE = (contradicted, misordered, moved_back)
+_PLAIN = (overstated, reconditioned, miscompared, mistrended, misplaced_extreme)
 _GRANTED = 0.5  # share of what the sentence names that a question must name to say the same
 _AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to support it
 
