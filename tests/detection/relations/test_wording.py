@@ -152,7 +152,8 @@ def test_what_the_question_takes_for_granted_is_no_fault() -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "\x00", "\ud800 not \udfff is not", "a" * 100_000, "not " * 50_000, "before after " * 20_000, "«,;:" * 30_000,
-     "than taller than " * 10_000, "لا يشمل السعر وجبة الإفطار", "不包括早餐", "if unless if " * 9_000, "I can't " * 9_000,
+     "than taller than " * 10_000, "لا يشمل السعر وجبة الإفطار", "不包括早餐", "if unless if " * 9_000,
+     "I can't " * 9_000,
      "the " + "never-" * 20_000, "1st 2nd first, last, and then " * 5_000],
 )  # fmt: skip
 def test_reads_any_text(text: str) -> None:

@@ -15,7 +15,8 @@ from vsr_hallucination.detection.relations.reading import Kind
 _LONGEST = 30  # words of a sentence that these rules read
 _COVERED = 0.6  # share of what the line's clause names that the sentence names as well
 _MANY, _COVERED_BY_MANY = 5, 0.35  # the same for a claim that names as many
-_BOUNDING = lexicon.BOUNDING - {"exclude", "excluded", "excludes", "excluding"}
+_BOUNDING = (lexicon.BOUNDING | lexicon.NOW) - {"exclude", "excluded", "excludes", "excluding"}
+_TIMING = frozenset({"after", "before", "once", "since", "when", "while"})
 _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have for sure
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
 _WEAK = lexicon.POSSIBLE | lexicon.HEDGES | lexicon.LIKELY
@@ -65,7 +66,8 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     words, ours = told.words[clause.first : clause.end], said.words[claim.first : claim.end]
     limiting = lexicon.PARTIAL | lexicon.CLAIMING | _BOUNDING | (lexicon.OFTEN if clause.denied else frozenset())
     differ = {w.form for w in words} ^ {w.form for w in ours}
-    if differ & limiting or any(w.form in _CONDITIONAL for w in words) or not same_tense(words, ours):
+    # "A must be shut before B starts" says no more than that B must not start before.
+    if {w.form for w in (*words, *ours)} & _TIMING or differ & limiting or any(w.form in _CONDITIONAL for w in words) or not same_tense(words, ours):
         return False
     covered = _COVERED if len(names) < _MANY else _COVERED_BY_MANY
     return bool(names & _KNOWN) or len(names) >= covered * len(clause.all)
@@ -131,7 +133,7 @@ def reconditioned(said: Reading, lines: Sequence[Reading]) -> Found | None:
         if theirs is None:
             continue
         same = mine.main <= theirs.main and mine.condition <= theirs.condition and len(mine.condition) > 0
-        if not same or len(mine.main) < 1 or mine.denied_within != theirs.denied_within:
+        if not same or len(mine.main) < 1 or mine.within != theirs.within:
             continue
         if mine.turned == theirs.turned:
             return None
@@ -145,7 +147,7 @@ class _Conditional:
     main: frozenset[str]
     condition: frozenset[str]
     turned: bool  # an odd number of negations and exceptions
-    denied_within: int
+    within: tuple[int, frozenset[str]]  # negations and bounds in the condition
     at: int  # the negation or modal of the main clause
 
 
@@ -166,7 +168,8 @@ def _conditional(reading: Reading) -> _Conditional | None:
     if shown is None:
         modal = (n for n, w in enumerate(words) if not first <= n < end and w.form in lexicon.AUXILIARIES)
         shown = next(modal, at[0])
-    within = sum(lexicon.negates(w.form) for w in inside)
+    bounds = {w.form for w in inside} & (lexicon.BOUNDING - _CONDITIONAL - _TIMING)
+    within = sum(lexicon.negates(w.form) for w in inside), frozenset(bounds)
     condition = frozenset(name for name in _named(inside) if name not in {"provid", "except"})
     return _Conditional(_named(outside), condition, bool(denials) != excepted, within, shown)
 

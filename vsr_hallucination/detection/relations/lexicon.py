@@ -36,8 +36,8 @@ PAST = frozenset("could did didn't had was were wasn't weren't".split())
 
 # Words that set the bounds within which something holds.
 BOUNDING = frozenset(
-    "above after before below except exclude excluded excludes excluding once outside over since under until when while "
-    "within ~atleast ~atmost ~latest ~notuntil".split()
+    "above after before below except exclude excluded excludes excluding once outside over since under until when "
+    "while within ~atleast ~atmost ~latest ~notuntil ~usedto".split()
 )
 
 # Where something was, and where it is.
@@ -124,7 +124,7 @@ PHRASES: Mapping[tuple[str, ...], str] = MappingProxyType({tuple(words.split()):
     "not necessarily": "sometimes", "not only": "~notonly", "not less than": "~atleast", "not more than": "~atmost",
     "not until": "~notuntil", "of course": "~ofcourse", "only then": "then", "prior to": "before",
     "subsequent to": "after", "the day after": "after", "to begin with": "initially", "went down": "falls",
-    "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot", "with certainty": "certainly",
+    "used to": "~usedto", "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot", "with certainty": "certainly",
     "with the exception of": "except", "without a doubt": "certainly", "without doubt": "certainly",
     "without exception": "always", "years after": "after", "years before": "before",
 }.items()})  # fmt: skip

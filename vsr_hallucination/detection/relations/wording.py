@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.assertions import contradicted, overstated, reconditioned
 from vsr_hallucination.detection.relations.comparing import miscompared, misplaced_extreme, mistrended
 from vsr_hallucination.detection.relations.copies import Edit, edits
 from vsr_hallucination.detection.relations.phrases import Reading, about_source, english, read, whole, with_neighbours
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, weight_shared
+from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Turned, weight_shared
 from vsr_hallucination.detection.relations.sequence import misordered, moved_back
 
 _FEWEST, _SHOWN = 3, 80
@@ -45,7 +46,7 @@ def _held(names: set[str], line: Line) -> float:
 def _in_other_words(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
     wide = [with_neighbours(sentence.index, line, told, _LEANING) for line, told in lines]
     plain = [told for _, told in lines]
-    for found in (*(rule(said, wide) for rule in _WIDE), *(rule(said, plain) for rule in _PLAIN)):
+    for found in chain((rule(said, wide) for rule in _WIDE), (rule(said, plain) for rule in _PLAIN)):
         if found is not None and not _taken_for_granted(sentence, said, found.first, found.end):
             line = lines[found.line][0]
             return turned(sentence, line, said, found.first, found.end, found.kind, found.told)
@@ -64,16 +65,13 @@ def _copied(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]
     return None
 
 
-def turned(
-    sentence: Sentence, line: Line, said: Reading, first: int, end: int, kind: str, told: str
-) -> Turned:
+def turned(sentence: Sentence, line: Line, said: Reading, first: int, end: int, kind: Kind, told: str) -> Turned:
     """The words [first, end) of the sentence as a fault; where they are none, the words beside the gap."""
     if first == end:
         first, end = max(0, first - 1), min(len(said.words), end + 1)
     start, stop = said.words[first].start, said.words[end - 1].end
-    return Turned(
-        start, stop, kind, said.text[start:stop][:_SHOWN], told[:_SHOWN], sentence.index.point(line.unit)  # type: ignore[arg-type]
-    )
+    shown = said.text[start:stop][:_SHOWN]
+    return Turned(start, stop, kind, shown, told[:_SHOWN], sentence.index.point(line.unit))
 
 
 def _words(reading: Reading, first: int, end: int) -> str:
