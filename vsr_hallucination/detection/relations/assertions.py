@@ -67,7 +67,9 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     limiting = lexicon.PARTIAL | lexicon.CLAIMING | _BOUNDING | (lexicon.OFTEN if clause.denied else frozenset())
     differ = {w.form for w in words} ^ {w.form for w in ours}
     # "A must be shut before B starts" says no more than that B must not start before.
-    if {w.form for w in (*words, *ours)} & _TIMING or differ & limiting or any(w.form in _CONDITIONAL for w in words) or not same_tense(words, ours):
+    timed = any(w.form in _TIMING for w in (*words, *ours))
+    conditional = any(w.form in _CONDITIONAL for w in words)
+    if timed or conditional or differ & limiting or not same_tense(words, ours):
         return False
     covered = _COVERED if len(names) < _MANY else _COVERED_BY_MANY
     return bool(names & _KNOWN) or len(names) >= covered * len(clause.all)

@@ -29,6 +29,8 @@ def miscompared(said: Reading, lines: Sequence[Reading]) -> Found | None:
     if mine is None:
         return None
     at, subject, standard = mine
+    if len(_names(said.words, {at})) < 2 and not _marked(said.words[1:]) and "two" not in said.forms:
+        return None  # "They are fresher and cheaper."
     found: Found | None = None
     for n, told in enumerate(lines):
         theirs = _comparison(told)

@@ -124,7 +124,8 @@ PHRASES: Mapping[tuple[str, ...], str] = MappingProxyType({tuple(words.split()):
     "not necessarily": "sometimes", "not only": "~notonly", "not less than": "~atleast", "not more than": "~atmost",
     "not until": "~notuntil", "of course": "~ofcourse", "only then": "then", "prior to": "before",
     "subsequent to": "after", "the day after": "after", "to begin with": "initially", "went down": "falls",
-    "used to": "~usedto", "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot", "with certainty": "certainly",
+    "used to": "~usedto", "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot",
+    "with certainty": "certainly",
     "with the exception of": "except", "without a doubt": "certainly", "without doubt": "certainly",
     "without exception": "always", "years after": "after", "years before": "before",
 }.items()})  # fmt: skip
