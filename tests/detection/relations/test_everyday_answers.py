@@ -173,6 +173,9 @@ RIGHT = [
     ("The highest score was Ann's 90; the lowest was Bob's 40.",
      "Bob scored 50 points lower than Ann, who had the highest."),
     ("Tom is the tallest in the class and Tim is the shortest in the class.", "Tim is shorter than Tom."),
+    ("The captain and the co-pilot usually eat different meals.",
+     "The captain and the co-pilot do not eat the same meals."),
+    ("Frozen fruit is often less expensive than fresh fruit.", "They are fresher and cheaper."),
 ]  # fmt: skip
 WRONG = [
     ("Refunds are not available for digital goods.", "Refunds are available for digital goods."),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations import lexicon, opposites
 from vsr_hallucination.detection.relations.clauses import Clause, claims, clauses, compared, named, same_tense
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 from vsr_hallucination.detection.relations.reading import Kind
@@ -69,7 +69,8 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     # "A must be shut before B starts" says no more than that B must not start before.
     timed = any(w.form in _TIMING for w in (*words, *ours))
     conditional = any(w.form in _CONDITIONAL for w in words)
-    if timed or conditional or differ & limiting or not same_tense(words, ours):
+    opposite = any(opposites.opposites_of(w.form).keys() & differ for w in words if w.form in differ)
+    if timed or opposite or conditional or differ & limiting or not same_tense(words, ours):
         return False
     covered = _COVERED if len(names) < _MANY else _COVERED_BY_MANY
     return bool(names & _KNOWN) or len(names) >= covered * len(clause.all)
@@ -83,9 +84,7 @@ def _shown(said: Reading, clause: Clause, first: int, end: int) -> tuple[int, in
         verb = next(verbs, first)
         return (verb if whole and verb + 1 < end else first), end
     at = next((n for n in range(clause.first, clause.end) if lexicon.negates(said.words[n].form)), first)
-    if end - first == clause.end - clause.first:
-        return at, min(at + 2, clause.end)
-    return min(at, first), max(at + 1, end)
+    return at, end if at < first else min(at + 2, clause.end)
 
 
 def overstated(said: Reading, lines: Sequence[Reading]) -> Found | None:

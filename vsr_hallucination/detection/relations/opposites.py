@@ -163,6 +163,7 @@ _OPPOSED: tuple[Row, ...] = (
     ("presence present", "absence absent"),
     ("private", "public"),
     ("rural", "urban"),
+    ("same identical", "different"),
     ("with", "without"),
     ("within", "outside"),
 )  # fmt: skip
