@@ -1,0 +1,149 @@
+"""Clauses of a text with their polarity: what is affirmed and what is denied, each with the words it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.phrases import Reading, Word, about_source
+
+_MARKS = frozenset(".;:—!?()[]\n")
+_ASIDE = frozenset("that which who whom whose".split())
+_TURNS = frozenset("although but however though whereas while yet".split())
+_JOINS = frozenset("and or nor".split())
+_DETERMINERS = frozenset("a an both either its the their".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Words [first, end) of a reading. ``own``: what they name; ``shared``: what they take over from the clause before,
+    where subject or predicate is left out; ``sure``: whether the polarity is plain."""
+
+    first: int
+    end: int
+    denied: bool
+    sure: bool
+    own: frozenset[str]
+    shared: frozenset[str]
+    focus: str  # what a negation stands on; "" where it closes the clause
+
+    @property
+    def all(self) -> frozenset[str]:
+        return self.own | self.shared
+
+
+def compared(word: Word) -> str:
+    """What a content word counts as when two texts are compared."""
+    return lexicon.SAME.get(word.form, word.key)
+
+
+def named(words: Sequence[Word]) -> frozenset[str]:
+    """What words name, other than modals' companions and where it is written."""
+    return frozenset(
+        compared(w) for w in words if w.content and w.form not in lexicon.HEDGES and not about_source(w)
+    )
+
+
+def clauses(reading: Reading) -> list[Clause]:
+    """The clauses of a text, in order."""
+    found: list[Clause] = []
+    for first, end in _pieces(reading):
+        words = reading.words[first:end]
+        denials = [n for n in range(end - first) if denies(reading, first + n)]
+        own, shared = named(words), frozenset[str]()
+        before = reading.words[found[-1].first : found[-1].end] if found else ()
+        if before and words[0].form in lexicon.PRONOUNS:
+            shared = named(before[: _verb(before)])
+        elif before and denials and denials[0] <= 1 and words[0].form in {"but", "not", "and", "excluding", "except"}:
+            shared = named(before[: _verb(before) + 1])
+        elif before and denials and denials[-1] == len(words) - 1:
+            shared = named(before[_verb(before) :])
+        doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
+        sure = len(denials) < 2 and not doubtful and not any(word.form in lexicon.HALF_DENYING for word in words)
+        focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
+        found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
+    return found
+
+
+def same_tense(one: Iterable[Word], two: Iterable[Word]) -> bool:
+    """Whether two texts do not speak of different times, as far as their auxiliaries show."""
+    first, second = _tenses(one), _tenses(two)
+    return not first or not second or bool(first & second)
+
+
+def _tenses(words: Iterable[Word]) -> set[str]:
+    forms = {word.form for word in words}
+    return {name for name, tense in (("present", lexicon.PRESENT), ("past", lexicon.PAST)) if forms & tense}
+
+
+def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
+    start = 0
+    for n, (one, two) in enumerate(pairwise(reading.words), 1):
+        between = reading.between(one, two)
+        turns = two.form in _TURNS or (two.form in {"not", "excluding"} and "," in between)
+        if turns or any(mark in between for mark in _MARKS):
+            yield start, n
+            start = n
+    if start < len(reading.words):
+        yield start, len(reading.words)
+
+
+def denies(reading: Reading, n: int) -> bool:
+    """Whether word ``n`` is a negation that denies something."""
+    word = reading.words[n]
+    if not lexicon.negates(word.form) and word.form not in {"excluding", "excludes", "excluded"}:
+        return False
+    # "No, …" answers the question.
+    if word.form == "no" and reading.text[word.end : word.end + 1] in (",", ".", ":", "!"):
+        return False
+    return n + 1 >= len(reading.words) or reading.words[n + 1].form not in lexicon.NOT_DENYING
+
+
+def _focus(reading: Reading, at: int, end: int) -> str:
+    for n in range(at + 1, end):
+        if "," in reading.between(reading.words[n - 1], reading.words[n]) or reading.words[n].form in _ASIDE:
+            break
+        if reading.words[n].content:
+            return compared(reading.words[n])
+    return ""
+
+
+def _verb(words: Sequence[Word]) -> int:
+    """Where the predicate begins: the first auxiliary or verb that is known as one, else the end."""
+    known = (n for n, w in enumerate(words) if w.form in lexicon.AUXILIARIES or w.form in lexicon.SAME)
+    return next(known, len(words))
+
+
+def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, int]]:
+    """What a clause says, one by one where it lists: (what it names, first and end of the words that differ)."""
+    words = reading.words
+    runs: list[tuple[int, int]] = []
+    joined: list[int] = []  # runs that are joined to the one before
+    gap: list[Word] = []
+    predicate: list[Word] = []
+    for n in range(clause.first, clause.end):
+        word = words[n]
+        if not word.content or about_source(word):
+            gap.append(word)
+            continue
+        if word.form in lexicon.SAME:
+            gap.append(word)
+            predicate.append(word)
+            continue
+        if runs and not gap and "," not in reading.between(words[n - 1], word):
+            runs[-1] = (runs[-1][0], n + 1)
+        else:
+            listed = gap and all(w.form in _JOINS or w.form in _DETERMINERS for w in gap)
+            comma = n > clause.first and "," in reading.between(words[n - 1 - len(gap)], words[n - len(gap)])
+            if runs and (comma or any(w.form in _JOINS for w in gap)) and (listed or not gap):
+                joined.append(len(runs))
+            runs.append((n, n + 1))
+        gap = []
+    group = {member for n in joined for member in (n - 1, n)}
+    if not group:
+        return [(clause.all, clause.first, clause.end)]
+    alone = (named(words[a:b]) for n, (a, b) in enumerate(runs) if n not in group)
+    rest = (clause.shared | named(predicate)).union(*alone)
+    return [(rest | named(words[a:b]), a, b) for n, (a, b) in enumerate(runs) if n in group]

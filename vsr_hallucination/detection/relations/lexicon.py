@@ -1,0 +1,143 @@
+"""Closed classes of English words: negations, modals, quantifiers, words of time, phrases that do a word's work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+NEGATIONS = frozenset("cannot hardly neither never no nobody none nor not nothing nowhere without".split())
+AUXILIARIES = frozenset(
+    "am are be been being can could did do does doing had has have having is may might must shall should was were will "
+    "would".split()
+)
+INDEFINITE = frozenset("a an any anyone anything either ever one some the".split())  # what a negation more leaves
+# A negation that denies nothing: "not only A but B".
+NOT_DENYING = frozenset("alone always exactly fully just least merely mention necessarily only quite simply".split())
+
+# Words that deny without a negation, or set one thing over another.
+HALF_DENYING = frozenset(
+    "avoid avoided avoids barely decline declined declines deny denied denies fail failed failing fails false instead "
+    "lack lacked lacking lacks otherwise prevent prevented prevents rather refuse refused refuses refusing reject "
+    "rejected rejects remain remained remains stop stopped stops too unable untrue yet".split()
+)
+
+# Words that keep a claim to a part of what it names, or give it to somebody.
+PARTIAL = frozenset(
+    "another completely entirely every everyone few half many most only other others part partially partly several "
+    "some wholly".split()
+)
+CLAIMING = frozenset(
+    "allege alleged allegedly alleges argue argued argues assume assumed believe believed believes claim claimed "
+    "claims critics expect expected hope hoped myth planned rumored rumoured say says supposed supposedly think thinks "
+    "thought".split()
+)
+PRESENT = frozenset("am are can do does don't doesn't has have is isn't aren't".split())
+PAST = frozenset("could did didn't had was were wasn't weren't".split())
+
+# Words that set the bounds within which something holds.
+BOUNDING = frozenset(
+    "above after before below except exclude excluded excludes excluding once outside over since under until when "
+    "while within ~atleast ~atmost ~latest ~notuntil ~usedto".split()
+)
+
+# Where something was, and where it is.
+NOW = frozenset("currently now nowadays presently still today".split())
+ONCE = frozenset("before earlier formerly once originally previously until".split())
+LEAVING = frozenset("abandoned abandoning leaves leaving left quit quits quitting vacated".split())
+MOVING = frozenset(
+    "came changed emigrated go goes gone migrated move moved moves moving relocated relocates shifted switched "
+    "transferred transfers went".split()
+)
+
+# Strength of what is said, by classes: a word of a weak class made one of a strong class overstates.
+POSSIBLE = frozenset(
+    "can conceivably could may maybe might occasionally perhaps possible possibly potentially sometimes".split()
+)
+NEEDED = frozenset("must mandatory obligatory required compulsory".split())
+ALWAYS = frozenset("always invariably unfailingly".split())
+CERTAIN = frozenset("assuredly certain certainly definitely definitively surely undoubtedly".split())
+FREE = frozenset("can may might neednt optional optionally voluntary".split())
+ADVISED = frozenset("advisable ought recommended should".split())
+OFTEN = frozenset(
+    "commonly frequently generally mostly normally occasionally often rarely seldom sometimes typically usually".split()
+)
+SELDOM = frozenset("rarely seldom".split())
+LIKELY = frozenset("likely maybe perhaps possibly possible potentially presumably probable probably".split())
+PARTLY = frozenset("chiefly generally largely mainly mostly predominantly primarily".split())
+SOME = frozenset("certain few many most multiple several some".split())
+ALL = frozenset("all each every everyone everybody".split())
+NONE = frozenset("no nobody none neither".split())
+ABOUT = frozenset("about almost approximately around circa nearly roughly".split())
+EXACTLY = frozenset("exactly precisely".split())
+SUGGESTS = frozenset(
+    "hint hinted hints imply implied implies indicate indicated indicates suggest suggested suggests".split()
+)
+PROVES = frozenset("confirm confirmed confirms establish established establishes prove proved proven proves".split())
+# (weak, strong): the weak put for the strong, or the strong for the weak where the second is the claim of more.
+OVERSTATED: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
+    (POSSIBLE, NEEDED | ALWAYS | CERTAIN),
+    (OFTEN, ALWAYS),
+    (OFTEN - SELDOM, frozenset({"never"})),
+    (SELDOM, frozenset({"often", "frequently", "usually"})),
+    (frozenset({"often", "frequently", "usually"}), SELDOM),
+    (LIKELY, CERTAIN),
+    (PARTLY, frozenset({"exclusively", "only", "solely"})),
+    (SOME, ALL | NONE),
+    (ABOUT, EXACTLY),
+    (frozenset({"almost", "nearly"}), frozenset({"over"})),
+    (NEEDED, FREE),
+    (frozenset({"over"}), frozenset({"almost", "nearly"})),
+    (ADVISED, frozenset({"must", "neednt"})),
+    (SUGGESTS, PROVES),
+)
+
+# Words of the same predicate, by what they are compared as.
+SAME: Mapping[str, str] = MappingProxyType({word: "=" + words.split()[0] for words in (
+    "allowed able allow allows permitted permits permit entitled authorised authorized",
+    "caused cause causes causing brought led leads lead",
+    "change altered alter alters changed changes changing",
+    "include comprise comprised comprises contain contained contains cover covered covers covering included includes "
+    "including",
+    "located situated",
+) for word in words.split()})  # fmt: skip
+CONDITIONS = frozenset("if provided providing when whenever".split())
+EXCEPTIONS = frozenset("except excepting unless until".split())
+PRONOUNS = frozenset("he it she that these they this those".split())
+HEDGES = frozenset("case cases chance chances possibility risk".split())
+
+# Several words that do the work of one; a name in the right column that is no word of its own stands for itself.
+PHRASES: Mapping[tuple[str, ...], str] = MappingProxyType({tuple(words.split()): one for words, one in {
+    "a number of": "several", "a few": "some", "a majority of": "most", "are able to": "can", "as late as": "~late",
+    "as long as": "if", "as soon as": "when", "as well as": "and", "at all times": "always", "at first": "initially",
+    "at last": "finally", "at least": "~atleast", "at most": "~atmost", "at the end": "finally",
+    "at the latest": "~latest", "at the very end": "finally", "at times": "sometimes", "by no means": "not",
+    "can not": "cannot", "do not have to": "neednt", "do not need to": "neednt", "does not have to": "neednt",
+    "does not need to": "neednt", "go down": "falls", "goes down": "falls", "go up": "rises", "goes up": "rises",
+    "going down": "falls", "going up": "rises", "gone down": "falls", "gone up": "rises", "had to": "must",
+    "has to": "must", "have to": "must", "in all cases": "always", "in any case": "always", "in every case": "always",
+    "in no case": "never", "in some cases": "sometimes", "in the end": "finally", "is able to": "can",
+    "last of all": "finally", "least expensive": "cheapest", "less expensive": "cheaper", "less than": "under",
+    "fewer than": "under", "more expensive": "dearer", "more or less": "about", "more than": "over",
+    "most expensive": "dearest", "most of": "most", "need not": "neednt", "need to": "must", "needs to": "must",
+    "no doubt": "certainly", "no fewer than": "~atleast", "no later than": "~latest", "no less than": "~atleast",
+    "no longer": "~nolonger", "no matter": "~nomatter", "no more than": "~atmost", "not least": "~notleast",
+    "not necessarily": "sometimes", "not only": "~notonly", "not less than": "~atleast", "not more than": "~atmost",
+    "not until": "~notuntil", "of course": "~ofcourse", "only then": "then", "prior to": "before",
+    "subsequent to": "after", "the day after": "after", "to begin with": "initially", "went down": "falls",
+    "used to": "~usedto", "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot",
+    "with certainty": "certainly",
+    "with the exception of": "except", "without a doubt": "certainly", "without doubt": "certainly",
+    "without exception": "always", "years after": "after", "years before": "before",
+}.items()})  # fmt: skip
+LONGEST_PHRASE = max(map(len, PHRASES))
+PHRASE_OPENINGS = frozenset(words[0] for words in PHRASES)
+
+
+def negates(word: str) -> bool:
+    """Whether a word, case folded with straight apostrophes, is a negation."""
+    return word in NEGATIONS or word.endswith("n't")
+
+
+def overstates(told: str, said: str) -> bool:
+    """Whether ``said`` claims more, or other, than ``told`` of how sure, how often or how much."""
+    return any(told in weak and said in strong for weak, strong in OVERSTATED)
