@@ -1,10 +1,75 @@
-"""One party's statement, work or value given to another."""
+"""One party's statement, work or value given to another.
+
+Three readings. Of statements ("A argued that …, while B held that …"): who says what. Of a copy: a name or number in
+the place where the line has another of its sort, with the line's words around it. Of a line that says two things side
+by side ("58 in the north and 11 in the south"): a name or number of the one half with the words of the other.
+"""
 
 from __future__ import annotations
 
-from vsr_hallucination.detection.relations.reading import Sentence, Turned
+from collections.abc import Sequence
+
+from vsr_hallucination.detection.relations.halves import across
+from vsr_hallucination.detection.relations.parts import (
+    content,
+    held,
+    is_english,
+    keys_of,
+    proper,
+    trimmed,
+    turned,
+)
+from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned
+from vsr_hallucination.detection.relations.slots import replaced
+from vsr_hallucination.detection.relations.statements import Statement, statements
+
+_HELD = 0.9  # share of what is said that the other's statement holds
+_FEWEST = 2  # content words of a statement
 
 
 def attributed(sentence: Sentence) -> Turned | None:
     """The first such fault of a sentence, or None."""
+    if len(sentence.tokens) < 3 or not is_english(sentence.tokens):
+        return None
+    lines = sentence.whole
+    body = trimmed(sentence)
+    return _said_by_another(sentence, lines) or replaced(body, lines) or across(body, lines)
+
+
+def _said_by_another(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
+    told = [(line, found) for line in lines for found in statements(line.text, line.tokens)]
+    if not told:
+        return None
+    for mine in statements(sentence.text, sentence.tokens):
+        said = content(sentence.tokens[mine.first : mine.last])
+        if len(said) < _FEWEST or not all(sentence.index.knows(key) for key in mine.speaker):
+            continue
+        if len(mine.speaker) == 1 and not proper(min(mine.speaker), sentence, *lines):
+            continue
+        hit: tuple[Line, Statement] | None = None
+        supported = False
+        for line, other in told:
+            share = held(sentence.index, said, content(line.tokens[other.first : other.last]))
+            if share < _HELD:
+                continue
+            if mine.speaker & other.speaker == min(mine.speaker, other.speaker, key=len):
+                supported = True
+            elif not mine.speaker & other.speaker or len(mine.speaker) == len(other.speaker):
+                hit = hit or (line, other)
+        if hit is None or supported:
+            continue
+        line, other = hit
+        if not _speaks(mine, told, line, lines):
+            continue
+        first, last = min(mine.at, mine.first), max(mine.until, mine.last)
+        return turned(sentence, line, "attribution", first, last, line.tokens[other.at : other.until])
     return None
+
+
+def _speaks(mine: Statement, told: Sequence[tuple[Line, Statement]], where: Line, lines: Sequence[Line]) -> bool:
+    """Whether the evidence has the speaker with another statement, or in other lines than the one that is at stake."""
+    if any(mine.speaker == other.speaker for _, other in told):
+        return True
+    return not mine.speaker & set(keys_of(where.tokens)) and any(
+        mine.speaker <= set(keys_of(line.tokens)) for line in lines
+    )

@@ -1,10 +1,161 @@
-"""Who did what to whom, the other way round."""
+"""Who did what to whom, the other way round.
+
+Two readings. Of a copy: two names of the sentence stand in each other's place in its line, with the same words between.
+Of a sentence in other words: verbs of one frame (``verbs``), whose roles the line gives to the same parties otherwise.
+"B was bought by A" and "A sold it to B" are read for what they say; order alone means nothing.
+"""
 
 from __future__ import annotations
 
-from vsr_hallucination.detection.relations.reading import Sentence, Turned
+from collections.abc import Sequence
+
+from vsr_hallucination.detection.relations.parts import (
+    Span,
+    content,
+    following,
+    held,
+    is_english,
+    joined,
+    keys_of,
+    names,
+    place_of,
+    trimmed,
+    turned,
+)
+from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Turned, whole
+from vsr_hallucination.detection.relations.verbs import SYMMETRIC
+from vsr_hallucination.detection.relations.voice import Reading, Slot, frames_of
+
+_COPIED = 0.75  # share of the sentence that its line holds, where names are swapped in a copy
+_FRAMED = 0.6  # the same where it says it with another verb
+_PAIRS = 80
+_COPULA = frozenset("a an are is the was were".split())
+_THINGS = frozenset("contest gift work".split())  # roles of what changes hands and not of parties
 
 
 def exchanged(sentence: Sentence) -> Turned | None:
     """The first such fault of a sentence, or None."""
+    sentence = trimmed(sentence)
+    if len(sentence.tokens) < 3 or not is_english(sentence.tokens):
+        return None
+    return _swapped(sentence, sentence.whole) or _recast(sentence, sentence.whole)
+
+
+def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
+    tokens = sentence.tokens
+    keys = keys_of(tokens)
+    found = names(sentence.text, tokens)
+    near = [line for line in lines if held(sentence.index, content(tokens), content(line.tokens)) >= _COPIED]
+    texts = {id(line): joined(keys_of(line.tokens)) for line in lines}
+    pairs = [(a, b) for a in found for b in found if a.last < b.first]
+    for a, b in sorted(pairs, key=lambda pair: pair[1].last - pair[0].first)[:_PAIRS]:
+        one, between, two = keys[a.first : a.last], keys[a.last : b.first], keys[b.first : b.last]
+        if one == two or not _tells(sentence, a, b):
+            continue
+        other_way = joined((*two, *between, *one))
+        if any(joined((*one, *between, *two)) in text for text in texts.values()):
+            continue
+        for line in near:
+            if other_way not in texts[id(line)]:
+                continue
+            at = place_of((*two, *between, *one), keys_of(line.tokens))
+            end = at + b.last - a.first
+            if _framed(keys, a, b, keys_of(line.tokens), at, end):
+                return turned(sentence, line, "roles", a.first, b.last, line.tokens[at:end])
     return None
+
+
+def _tells(sentence: Sentence, a: Span, b: Span) -> bool:
+    """Whether the words between two names say which is which."""
+    words = {token.folded for token in sentence.tokens[a.last : b.first]} - _COPULA
+    return bool(words - SYMMETRIC)
+
+
+def _framed(keys: Sequence[str], a: Span, b: Span, line: Sequence[str], at: int, end: int) -> bool:
+    """Whether the copy goes on before or after the two names, or there is nothing more of the sentence."""
+    before = a.first == 0 or (at > 0 and keys[a.first - 1] == line[at - 1])
+    after = b.last == len(keys) or (end < len(line) and keys[b.last] == line[end])
+    return before and after
+
+
+def _recast(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
+    own = [frame for frame in frames_of(sentence.text, sentence.tokens) if len(frame.roles) > 1]
+    if not own:
+        return None
+    weights = content(sentence.tokens) - {sentence.tokens[frame.at].key for frame in own}
+    found: list[tuple[Line, Line, list[tuple[Line, Reading]]]] = []
+    for line in lines:
+        block = [line]
+        next_line = following(sentence.index, line)
+        if next_line is not None:
+            block.append(whole(sentence.index, next_line))
+        frames = [(part, frame) for part in block for frame in frames_of(part.text, part.tokens)]
+        found.append((line, block[-1], frames))
+    for mine in own:
+        alike = [[pair for pair in frames if pair[1].group == mine.group] for _, _, frames in found]
+        if any(_supports(mine, frame) for frames in alike for _, frame in frames):
+            continue
+        for (line, after, _), frames in zip(found, alike, strict=True):
+            both = content((*line.tokens, *after.tokens))
+            if held(sentence.index, weights, both) < _FRAMED or not _figures(weights) <= both:
+                continue
+            hit = _crossing(mine, frames)
+            if hit is not None:
+                part, told, role = hit
+                slots = list(mine.roles.values())
+                first = min(mine.at, *(slot.first for slot in slots))
+                last = max(mine.at + 1, *(slot.last for slot in slots))
+                kind: Kind = "attribution" if mine.group == "make" and role == "maker" else "roles"
+                return turned(sentence, part, kind, *_tidy(sentence, first, last), part.tokens[told.first : told.last])
+    return None
+
+
+def _tidy(sentence: Sentence, first: int, last: int) -> tuple[int, int]:
+    while last - first > 1 and sentence.tokens[first].folded in ("in", "since", "until"):
+        first += 1
+    return first, last
+
+
+def _figures(keys: frozenset[str]) -> frozenset[str]:
+    return frozenset(key for key in keys if key[:1].isdecimal())
+
+
+def _same(one: Slot, two: Slot) -> bool:
+    """One party: the words of one name are all among those of the other."""
+    common = len(one.keys & two.keys)
+    return common == min(len(one.keys), len(two.keys)) and 2 * common >= max(len(one.keys), len(two.keys))
+
+
+def _supports(mine: Reading, told: Reading) -> bool:
+    """Whether the line gives every role it has in common with the sentence to the same."""
+    common = mine.roles.keys() & told.roles.keys()
+    return bool(common) and all(_same(mine.roles[role], told.roles[role]) for role in common)
+
+
+def _crossing(
+    mine: Reading, told: Sequence[tuple[Line, Reading]]
+) -> tuple[Line, Slot, str] | None:
+    """A role that the lines give to one party and the sentence to another, who has another role there; (line, who has
+    it there, role). All other roles of the sentence must be crossed too or agree."""
+    for line, frame in told:
+        for role in sorted(mine.roles.keys() & frame.roles.keys() - _THINGS):
+            one, other = mine.roles[role], frame.roles[role]
+            if _same(one, other):
+                continue
+            # The party stands there in another role, of the same verb or of one beside it about the same.
+            places = [(f, r) for _, f in told for r, slot in f.roles.items() if r != role and _same(one, slot)
+                      and (one.keys == slot.keys or not one.keys & other.keys)]
+            for place, second in places:
+                rest = mine.roles.keys() - {role}
+                crossed = [r for r in rest if r in frame.roles and not _same(mine.roles[r], frame.roles[r])]
+                agreed = [
+                    r for r in rest for other_frame in (frame, place)
+                    if r in other_frame.roles and _same(mine.roles[r], other_frame.roles[r])
+                ]  # fmt: skip
+                if place is not frame and not agreed:
+                    continue
+                if all(_same(mine.roles[r], other) for r in crossed) and (second or agreed):
+                    return line, other, role
+    return None
+
+

@@ -1,0 +1,22 @@
+"""What a rule makes of one sentence over a little evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from vsr_hallucination.detection.pointer import EvidenceIndex
+from vsr_hallucination.detection.relations.reading import Sentence, read_sentence
+from vsr_hallucination.detection.types import Grounding, Passage
+
+
+@pytest.fixture
+def reading() -> Callable[..., Sentence]:
+    """reading(evidence, sentence, question="")"""
+
+    def read(evidence: str, sentence: str, question: str = "") -> Sentence:
+        index = EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
+        return read_sentence(index, sentence, question, index.terms(question))
+
+    return read

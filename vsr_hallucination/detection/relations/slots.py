@@ -1,0 +1,165 @@
+"""A name or number in the place where the line has another of its sort, in a copy of that line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from vsr_hallucination.detection.relations.parts import (
+    Span,
+    aliased,
+    content,
+    gap,
+    held,
+    is_name,
+    joined,
+    keys_of,
+    names,
+    proper,
+    turned,
+)
+from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Token, Turned
+from vsr_hallucination.detection.relations.verbs import CREDITING
+
+_HELD = 0.85  # share of the rest of the sentence that the line holds
+_AROUND = 2  # words on either side that must be the line's
+_EDGE = 4  # words on the only side, where the value opens or closes the sentence
+_LONG_COPY = 13  # where the line's value comes again in the sentence
+_COPY = 9  # words around a value that make a copy of the sentence
+_LONGEST = 6  # words of a value
+_NEAR = 3  # words between a value and the verb that credits it
+_TITLES = frozenset(
+    "agency archbishop bishop board captain chairman chief church city coach colonel commission company congress "
+    "council country court democrat doctor dr duke emperor father general government governor he house judge king lady "
+    "lord manager mayor minister miss mother mr mrs ms officer parliament party pope premier president prime prince "
+    "princess prof professor queen republican senate senator she sir sister state states team united university "
+    "west east north south western eastern northern southern".split()
+)
+
+
+def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
+    """The first such value, or None. No line may have it where the sentence puts it, and only one value of its sort may
+    stand there."""
+    keys = keys_of(sentence.tokens)
+    for span in _values(sentence):
+        if span.last == 1 and is_name(sentence.tokens[0]) and not proper(keys[0], sentence, *lines):
+            continue
+        own = content(sentence.tokens[span.first : span.last])
+        if not own or not all(sentence.index.knows(key) for key in own):
+            continue
+        rest = content((*sentence.tokens[: span.first], *sentence.tokens[span.last :]))
+        if len(rest) < _AROUND or _has_it(sentence, lines, span, rest):
+            continue
+        beside = _beside(sentence, lines, span)
+        told: list[tuple[Line, Span, bool]] = []
+        for line in lines:
+            copied = not own & content(line.tokens)
+            if held(sentence.index, rest, content(line.tokens)) >= _HELD:
+                found = _places(sentence, span, line)
+                least = _LONG_COPY if beside else 0 if copied else _COPY
+                told += [(line, place, common >= _LONG_COPY) for place, common in found if common >= least]
+        values = {keys_of(line.tokens[place.first : place.last]) for line, place, _ in told}
+        if len(values) != 1 or not _another(sentence, span, *told[0]) or aliased(own, next(iter(values)), lines):
+            continue
+        line, place, _ = told[0]
+        kind: Kind = "attribution" if _credited(sentence.tokens, span) else "elsewhere"
+        return turned(sentence, line, kind, span.first, span.last, line.tokens[place.first : place.last])
+    return None
+
+
+def _values(sentence: Sentence) -> list[Span]:
+    numbers = [Span(n, n + 1) for n, token in enumerate(sentence.tokens) if token.key[:1].isdecimal()]
+    found = sorted(names(sentence.text, sentence.tokens), key=lambda span: span.first - span.last)
+    # What follows a first name that opens the sentence may be another's.
+    tails = [Span(1, span.last) for span in found if span.first == 0 and span.last > 1 and is_name(sentence.tokens[1])]
+    return [*found, *tails, *numbers]
+
+
+def _places(sentence: Sentence, span: Span, line: Line) -> list[tuple[Span, int]]:
+    """Where the line has another value of the same sort between the same words, and how many these are."""
+    keys, told = keys_of(sentence.tokens), keys_of(line.tokens)
+    before, after = keys[: span.first], keys[span.last :]
+    numeric = keys[span.first][:1].isdecimal()
+    found = []
+    for first in range(len(told)):
+        if numeric != told[first][:1].isdecimal() or not (numeric or is_name(line.tokens[first])):
+            continue
+        left = _common(before[::-1], told[:first][::-1])
+        if left < min(_AROUND, len(before)):
+            continue
+        for last in range(first + 1, min(len(told), first + (1 if numeric else _LONGEST)) + 1):
+            if not numeric and not _all_name(line.tokens[first:last]):
+                break
+            right = _common(after, told[last:])
+            if right < min(_AROUND, len(after)) or (not after and not _ends(line, last)):
+                continue
+            if (not before and right < _EDGE) or (not after and left < _EDGE) or left + right < _EDGE:
+                continue
+            found.append((Span(first, last), left + right))
+    return found
+
+
+def _ends(line: Line, at: int) -> bool:
+    """Whether a value does not go on at this word of the line."""
+    return at == len(line.tokens) or not is_name(line.tokens[at]) or bool(gap(line.text, line.tokens, at).strip())
+
+
+def _all_name(tokens: Sequence[Token]) -> bool:
+    return is_name(tokens[-1]) or (len(tokens) > 1 and tokens[-1].folded in ("and", "de", "of", "the", "van", "von"))
+
+
+def _common(one: Sequence[str], two: Sequence[str]) -> int:
+    size = 0
+    while size < min(len(one), len(two)) and one[size] == two[size]:
+        size += 1
+    return size
+
+
+def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span, rest: frozenset[str]) -> bool:
+    """Whether a line has the value with the rest of the sentence, and is no copy with another value in its place."""
+    own = content(sentence.tokens[span.first : span.last])
+    return any(
+        own <= content(line.tokens)
+        and held(sentence.index, rest, content(line.tokens)) >= _HELD
+        and not any(
+            common >= _LONG_COPY and not own & content(line.tokens[max(0, place.first - _NEAR) : place.last + _NEAR])
+            for place, common in _places(sentence, span, line)
+        )
+        for line in lines
+    )
+
+
+def _beside(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:
+    """Whether a line has the value directly beside the words it stands beside, small words apart."""
+    keys = keys_of(sentence.tokens)
+    parts = []
+    for first, last in ((max(0, span.first - _AROUND), span.last), (span.first, span.last + _AROUND)):
+        around = (*sentence.tokens[first : span.first], *sentence.tokens[span.last : last])
+        if content(around):
+            parts.append(joined(keys[first:last]))
+    return any(part in joined(keys_of(line.tokens)) for line in lines for part in parts)
+
+
+def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bool) -> bool:
+    """Whether the two are not two ways to call the same: no shared word or stem, no initials, no mere titles. In a long
+    copy the line's own value may come again in the sentence."""
+    own, other = sentence.tokens[span.first : span.last], line.tokens[place.first : place.last]
+    if own[0].key[:1].isdecimal():
+        return own[0].key != other[0].key
+    if any(a.folded[:4] == b.folded[:4] for a in own for b in other):
+        return False
+    if all(t.folded in _TITLES for t in own) or all(t.folded in _TITLES for t in other):
+        return False
+    if _initials(own) in {t.folded for t in other} or _initials(other) in {t.folded for t in own}:
+        return False
+    return copied or not content(other) & content(sentence.tokens)
+
+
+def _initials(tokens: Sequence[Token]) -> str:
+    return "".join(token.folded[0] for token in tokens if token.capital)
+
+
+def _credited(tokens: Sequence[Token], span: Span) -> bool:
+    near = (*tokens[max(0, span.first - _NEAR) : span.first], *tokens[span.last : span.last + _NEAR])
+    return any(token.folded in CREDITING for token in near)
+
+
