@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice, pairwise
 
-from vsr_hallucination.detection.encoding import FUNCTION_WORDS, readings
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.text import STOPS, lengthened
 
 _WORDS = 120
 _LINES = 12
@@ -35,7 +36,6 @@ _PRONOUNS = frozenset("he she it they this these that those his her its their hi
 _FEWEST = 5  # words of a sentence that can be a copy with one word changed
 _JOINING = frozenset({"and", "or"})
 _ASKED = 0.5  # weight of the question's words beside the sentence's own
-_STOPS = ("", "\n", ".", "!", "?")
 _COPIED = 0.6  # share of the sentence's words that follow the line, from which it counts as its copy
 
 
@@ -70,7 +70,7 @@ class _Line:
 def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Iterable[str] = ()) -> Alignment:
     """``units``: the sentence's nearest lines, best first; ``asked``: the question's terms, which say whose value a
     sentence without a name gives."""
-    said = _tokens(sentence)
+    said = _tokens(index, sentence)
     lines = _lines(index, units, len(sentence))
     if not said or not lines:
         return Alignment()
@@ -86,7 +86,7 @@ def align(index: EvidenceIndex, sentence: str, units: Sequence[Unit], asked: Ite
     return Alignment(crossed, misplaced, _inverted(best.tokens, said), substituted, reworded, copied)
 
 
-def _tokens(text: str) -> tuple[_Token, ...]:
+def _tokens(index: EvidenceIndex, text: str) -> tuple[_Token, ...]:
     found: list[_Token] = []
     numbered = _NUMBERED.match(text)
     matches = list(islice(_WORD.finditer(text, numbered.end() if numbered else 0), _WORDS))
@@ -94,8 +94,7 @@ def _tokens(text: str) -> tuple[_Token, ...]:
     first_cell = text.find("|", text.find("|") + 1) if text.lstrip().startswith("|") else 0
     for n, match in enumerate(matches):
         word = match.group()
-        forms = readings(word) if len(word) <= 64 else ()
-        key = next((form for form in forms if form[:1].isdecimal()), forms[0] if forms else word.casefold())
+        key = index.key(word) or word.casefold()
         anchor = ""
         if key[:1].isdecimal():
             anchor = "number"
@@ -126,10 +125,12 @@ def _lines(index: EvidenceIndex, units: Sequence[Unit], size: int) -> list[_Line
     lines = []
     for (passage, name), members in groups.items():
         if name.startswith("@"):
-            texts = [_whole(index.grounding.passages[passage].text, members[0], size)]
+            text, only = index.grounding.passages[passage].text, members[0]
+            start, end = lengthened(text, only.start, only.end, size, STOPS, STOPS)
+            texts = [text[start:end]]
         else:
             texts = [index.text(unit) for unit in sorted(members, key=lambda unit: unit.start)]
-        tokens = tuple(token for text in texts for token in _tokens(text))[:_WORDS]
+        tokens = tuple(token for text in texts for token in _tokens(index, text))[:_WORDS]
         fields = not name.startswith("@") or is_record(texts[0])
         lines.append(_Line(tokens, frozenset(token.key for token in tokens), fields))
     return lines
@@ -140,18 +141,6 @@ def is_record(line: str) -> bool:
     line = line.strip()
     words = len(_WORD.findall(line))
     return line[-1:] not in ".!?" and 4 * len(_FIELD.findall(line)) >= words > 1
-
-
-def _whole(text: str, unit: Unit, size: int) -> str:
-    """A line, and what it was cut off from where it was too long for one."""
-    start, end = unit.start, unit.end
-    before = text[max(0, start - size) : start]
-    if before.rstrip(" ")[-1:] not in _STOPS:
-        start -= len(before) - max(before.rfind(mark) + 1 for mark in _STOPS[1:])
-    after = text[end : end + size]
-    if text[start:end].rstrip(" ")[-1:] not in _STOPS:
-        end += min((at for at in (after.find(mark) for mark in _STOPS[1:]) if at >= 0), default=len(after))
-    return text[start:end]
 
 
 def _held(weights: dict[str, float], line: _Line) -> float:

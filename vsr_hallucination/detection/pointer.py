@@ -21,7 +21,11 @@ from vsr_hallucination.detection.types import EvidencePointer, Grounding, Offset
 MAX_POINTER_TEXT = 200  # code points of evidence quoted in a pointer
 _UNIT = 240  # code points of one indexed line at most
 _QUERY_WORDS = 16
+_LONGEST_WORD = 64
+_LOOKUPS = 1024  # sentences whose lines are remembered
 _POSTINGS = 4096  # lines looked at for one word; a word in more of them says nothing about where
+
+Words = tuple[frozenset[str], frozenset[str]]  # a sentence's own, and its question's
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,32 @@ class Terms:
         """Terms of ``text`` in order; function words have none."""
         out: list[str] = []
         for word in words(text):
-            forms = self._known.get(word)
-            if forms is None:
-                forms = readings(word) if len(word) <= 64 else (word[:64],)
-                if len(self._known) < 200_000:
-                    self._known[word] = forms
-            out.extend(forms[:2])
+            out.extend(self.forms(word)[:2])
         return out
+
+    def forms(self, word: str) -> tuple[str, ...]:
+        """``encoding.readings`` of a word; of a longer one than people write, its beginning."""
+        forms = self._known.get(word)
+        if forms is None:
+            forms = readings(word) if len(word) <= _LONGEST_WORD else (word[:_LONGEST_WORD],)
+            if len(self._known) < 200_000:
+                self._known[word] = forms
+        return forms
+
+
+@dataclass(slots=True)
+class Remembered:
+    """The lines found for words asked for before, at most ``_LOOKUPS`` of them. Threads may share it: each step is one
+    operation on a dictionary, and what two find at once is the same."""
+
+    _found: dict[Words, tuple[Unit, ...]] = field(default_factory=dict)
+
+    def get(self, words: Words) -> tuple[Unit, ...] | None:
+        return self._found.get(words)
+
+    def put(self, words: Words, units: tuple[Unit, ...]) -> None:
+        if len(self._found) < _LOOKUPS:
+            self._found[words] = units
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +83,7 @@ class EvidenceIndex:
     units: tuple[Unit, ...]
     _postings: dict[str, array[int]]
     _terms: Terms
+    remembered: Remembered = field(default_factory=Remembered, compare=False, repr=False)
 
     @classmethod
     def build(cls, grounding: Grounding, alive: Callable[[], None] = lambda: None) -> EvidenceIndex:
@@ -88,6 +112,12 @@ class EvidenceIndex:
         """Terms of a text, in the index's own form."""
         return self._terms.of(text)
 
+    def key(self, word: str) -> str:
+        """The one key a word is compared by: its number, else its stem; empty for function words and what no person
+        wrote as a word."""
+        forms = self._terms.forms(word) if len(word) <= _LONGEST_WORD else ()
+        return next((form for form in forms if form[:1].isdecimal()), forms[0] if forms else "")
+
     def knows(self, term: str) -> bool:
         """Whether any line of the evidence holds ``term``."""
         return term in self._postings
@@ -101,7 +131,7 @@ class EvidenceIndex:
         if holders is None:
             return 0.0
         idf = math.log(1 + len(self.units) / len(holders))
-        return 2 * idf if any(char.isdigit() for char in term) else idf
+        return 2 * idf if not term.isalpha() and any(char.isdigit() for char in term) else idf
 
     def scores(self, terms: Iterable[str], boosts: dict[str, float] | None = None) -> dict[int, float]:
         """Score of every unit that shares a word with ``terms`` (its rarest ones only)."""

@@ -124,7 +124,7 @@ def describe(
     matrix = np.zeros((len(spans), len(FEATURES)), dtype=np.float64)
     claims = np.zeros(len(spans), dtype=np.bool_)
     wordy = np.array([any(map(str.isalnum, answer[a:b])) for a, b in zip(tokens.starts, tokens.ends, strict=True)])
-    asked = set(index.terms(question))
+    asked = frozenset(index.terms(question))
     novel_at = np.array([word.start for word in words if word.novel], dtype=np.int64)
     for n, (start, end) in enumerate(spans):
         alive()
@@ -219,12 +219,12 @@ def sentence_spans(answer: str) -> tuple[tuple[int, int], ...]:
     return tuple(split_long(answer, sentences(answer), SENTENCE_CHARS))
 
 
-def _nearest(index: EvidenceIndex, text: str, asked: set[str]) -> Sequence[Unit]:
+def _nearest(index: EvidenceIndex, text: str, asked: frozenset[str]) -> Sequence[Unit]:
     terms = index.terms(text)
-    return near_units(index, terms, sorted(asked)) if terms else ()
+    return near_units(index, terms, asked) if terms else ()
 
 
-def _aligned(index: EvidenceIndex, text: str, asked: set[str], units: Sequence[Unit]) -> dict[str, float]:
+def _aligned(index: EvidenceIndex, text: str, asked: frozenset[str], units: Sequence[Unit]) -> dict[str, float]:
     found = align(index, text, units, asked)
     return {
         "crossed": math.log1p(found.crossed),
@@ -236,7 +236,7 @@ def _aligned(index: EvidenceIndex, text: str, asked: set[str], units: Sequence[U
     }
 
 
-def _held(index: EvidenceIndex, text: str, asked: set[str], lines_near: Sequence[Unit]) -> dict[str, float]:
+def _held(index: EvidenceIndex, text: str, asked: frozenset[str], lines_near: Sequence[Unit]) -> dict[str, float]:
     """How much of a sentence its nearest evidence lines hold, weighted by rarity (an unknown word is the rarest). The
     lines of a short sentence are looked up by its own words alone: ``lines_near`` heeds the question's too."""
     terms = index.terms(text)[:_TERMS]

@@ -7,6 +7,7 @@ Grapheme clusters follow Unicode UAX #29 (the ``regex`` package's ``\\X``).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 import regex
@@ -24,6 +25,7 @@ INVISIBLE = "\u00ad\u034f\u061c\u115f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u20
 _BORDER = re.compile(
     r"\n\s*|[.!?…]+[\"'”’»)\]*_`]*[ \t\u00a0\u202f]+|[。！？｡．]+[」』”’）\]]*\s*|[.!?…]+[\"'”’»)\]*_`]*(?=\n)"
 )
+STOPS = (".", "!", "?", "\n")  # what ends a sentence of a line that was cut
 # Characters handled in one go: whoever waits for the interpreter waits for the end of a call into C, and the slowest
 # pattern takes 2.5 ms for 16,384 characters.
 PIECE = 4096
@@ -110,6 +112,20 @@ def split_long(text: str, spans: list[tuple[int, int]], limit: int) -> list[tupl
         if end > start:
             out.append((start, end))
     return out
+
+
+def lengthened(
+    text: str, start: int, end: int, reach: int, opens: Iterable[str], closes: Iterable[str]
+) -> tuple[int, int]:
+    """A line ``text[start:end]`` with what it was cut off from where it was too long for one: from behind the last of
+    ``opens`` up to the first of ``closes``, at most ``reach`` code points on either side."""
+    before = text[max(0, start - reach) : start]
+    if before.rstrip(" ")[-1:] not in ("", *STOPS):
+        start -= len(before) - max(before.rfind(mark) + 1 for mark in opens)
+    after = text[end : end + reach]
+    if text[start:end].rstrip(" ")[-1:] not in ("", *STOPS):
+        end += min((at for at in (after.find(mark) for mark in closes) if at >= 0), default=len(after))
+    return start, end
 
 
 def pieces_of(text: str) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.relations.reading import Sentence, read_sentence
+from vsr_hallucination.detection.relations.reading import Lines, Sentence, read_sentence
 from vsr_hallucination.detection.types import Grounding, Passage
 
 
@@ -17,6 +17,6 @@ def reading() -> Callable[..., Sentence]:
 
     def read(evidence: str, sentence: str, question: str = "") -> Sentence:
         index = EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
-        return read_sentence(index, sentence, question, index.terms(question))
+        return read_sentence(Lines(index), sentence, question, frozenset(index.terms(question)))
 
     return read

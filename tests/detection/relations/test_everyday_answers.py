@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.relations.reading import Turned, read_sentence
+from vsr_hallucination.detection.relations.reading import Lines, Turned, read_sentence
 from vsr_hallucination.detection.relations.wording import reworded
 from vsr_hallucination.detection.types import Grounding, Passage
 
 
 def turned(evidence: str, sentence: str) -> Turned | None:
     index = EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
-    return reworded(read_sentence(index, sentence, "", ()))
+    return reworded(read_sentence(Lines(index), sentence, "", frozenset()))
 
 
 RIGHT = [

@@ -10,16 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vsr_hallucination.detection.relations.halves import across
-from vsr_hallucination.detection.relations.parts import (
-    content,
-    held,
-    is_english,
-    keys_of,
-    proper,
-    trimmed,
-    turned,
-)
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned
+from vsr_hallucination.detection.relations.parts import held, proper, trimmed, turned_words
+from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, content
 from vsr_hallucination.detection.relations.slots import replaced
 from vsr_hallucination.detection.relations.statements import Statement, statements
 
@@ -29,18 +21,18 @@ _FEWEST = 2  # content words of a statement
 
 def attributed(sentence: Sentence) -> Turned | None:
     """The first such fault of a sentence, or None."""
-    if len(sentence.tokens) < 3 or not is_english(sentence.tokens):
+    if len(sentence.tokens) < 3:
         return None
     lines = sentence.whole
-    body = trimmed(sentence)
+    body = sentence.once(trimmed)
     return _said_by_another(sentence, lines) or replaced(body, lines) or across(body, lines)
 
 
 def _said_by_another(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
-    told = [(line, found) for line in lines for found in statements(line.text, line.tokens)]
+    told = [(line, found) for line in lines for found in line.once(statements)]
     if not told:
         return None
-    for mine in statements(sentence.text, sentence.tokens):
+    for mine in statements(sentence):
         said = content(sentence.tokens[mine.first : mine.last])
         if len(said) < _FEWEST or not all(sentence.index.knows(key) for key in mine.speaker):
             continue
@@ -62,7 +54,7 @@ def _said_by_another(sentence: Sentence, lines: Sequence[Line]) -> Turned | None
         if not _speaks(mine, told, line, lines):
             continue
         first, last = min(mine.at, mine.first), max(mine.until, mine.last)
-        return turned(sentence, line, "attribution", first, last, line.tokens[other.at : other.until])
+        return turned_words(sentence, line, "attribution", first, last, line.tokens[other.at : other.until])
     return None
 
 
@@ -70,6 +62,6 @@ def _speaks(mine: Statement, told: Sequence[tuple[Line, Statement]], where: Line
     """Whether the evidence has the speaker with another statement, or in other lines than the one that is at stake."""
     if any(mine.speaker == other.speaker for _, other in told):
         return True
-    return not mine.speaker & set(keys_of(where.tokens)) and any(
-        mine.speaker <= set(keys_of(line.tokens)) for line in lines
+    return not mine.speaker & set(where.keys) and any(
+        mine.speaker <= set(line.keys) for line in lines
     )

@@ -8,7 +8,8 @@ from dataclasses import replace
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.attribution import attributed
 from vsr_hallucination.detection.relations.conditions import unconditioned
-from vsr_hallucination.detection.relations.reading import Kind, Turned, read_sentence
+from vsr_hallucination.detection.relations.language import is_english
+from vsr_hallucination.detection.relations.reading import Kind, Lines, Turned, read_sentence
 from vsr_hallucination.detection.relations.roles import exchanged
 from vsr_hallucination.detection.relations.wording import reworded
 from vsr_hallucination.detection.sentence_features import sentence_spans
@@ -16,6 +17,7 @@ from vsr_hallucination.detection.sentence_features import sentence_spans
 # How sure a finding is: see "Relation check" in the detector's card.
 RELATION_CHECK_CONFIDENCE = 0.9
 _MOST_SENTENCES = 400
+_QUESTION = 2000  # code points of it that are read
 _KINDS: Mapping[Kind, str] = {
     "negation": "Turned into its opposite",
     "modality": "Said with another certainty",
@@ -40,12 +42,13 @@ def check_relations(
     answer: str, question: str, index: EvidenceIndex, alive: Callable[[], None] = lambda: None
 ) -> tuple[Turned, ...]:
     """What ``answer`` turns of the evidence; offsets into ``answer``. Pure; ``alive`` may raise to stop the work."""
-    asked = index.terms(question[:2000])
+    asked = frozenset(index.terms(question[:_QUESTION]))
+    evidence = Lines(index)
     found: list[Turned] = []
     for start, end in sentence_spans(answer)[:_MOST_SENTENCES]:
         alive()
-        sentence = read_sentence(index, answer[start:end], question, asked)
-        if not sentence.lines:
+        sentence = read_sentence(evidence, answer[start:end], question, asked)
+        if not sentence.lines or not is_english(sentence):
             continue
         turned = next((one for rule in _RULES if (one := rule(sentence)) is not None), None)
         if turned is not None:

@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsr_hallucination.detection.relations.parts import (
+from vsr_hallucination.detection.relations.parts import held, trimmed, turned_words
+from vsr_hallucination.detection.relations.reading import (
+    Line,
+    Sentence,
+    Text,
+    Token,
+    Turned,
     content,
     gap,
-    held,
-    is_english,
     joined,
     keys_of,
     place_of,
-    trimmed,
-    turned,
 )
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Token, Turned
 
 _STRONG = tuple(
     phrase.split()
@@ -46,7 +47,8 @@ _EVERY = tuple(
         "without exception", "without exceptions", "without restriction", "without restrictions",
     )
 )  # fmt: skip
-_CONNECTORS = frozenset(phrase[0] for phrase in (*_STRONG, *_WEAK))
+_CONNECTORS = {first: [phrase for phrase in (*_STRONG, *_WEAK) if phrase[0] == first]
+               for first in {phrase[0] for phrase in (*_STRONG, *_WEAK)}}  # fmt: skip
 _EVERY_FIRST = frozenset(phrase[0] for phrase in _EVERY)
 _GENERAL = frozenset("all always any anyone every everyone everybody each never".split())
 _MAY = frozenset("allow allowed allows able entitled have has permitted required".split())
@@ -69,10 +71,10 @@ class _Clause:
 
 def unconditioned(sentence: Sentence) -> Turned | None:
     """The first such fault of a sentence, or None."""
-    sentence = trimmed(sentence)
-    if len(sentence.tokens) < 4 or not is_english(sentence.tokens):
+    sentence = sentence.once(trimmed)
+    if len(sentence.tokens) < 4:
         return None
-    own = _clauses(sentence.text, sentence.tokens)
+    own = _conditions(sentence)
     every = _phrase_at(sentence.tokens, _EVERY)
     lines = sentence.whole
     if every is None and not any(token.folded in _CONNECTORS for line in lines for token in line.tokens):
@@ -95,8 +97,8 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
     plain = last - first > 1  # "in every case" comes from nowhere; "always" may be the summary of much
     hit: tuple[Line, _Clause | None] | None = None
     for line in lines:
-        clauses = _clauses(line.text, line.tokens)
-        if held(sentence.index, rest, content(line.tokens)) < _HELD:
+        clauses = line.once(_conditions)
+        if held(sentence.index, rest, line.content) < _HELD:
             continue
         if any(token.folded in _GENERAL for token in line.tokens):
             return None  # of everybody here too
@@ -113,7 +115,7 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
     if first > 0 and last == len(sentence.tokens):
         verbs = [n for n, token in enumerate(sentence.tokens[:first]) if token.folded in _MODAL]
         first = verbs[-1] if verbs else first
-    return turned(sentence, line, "condition", first, last, told)
+    return turned_words(sentence, line, "condition", first, last, told)
 
 
 def _other_condition(sentence: Sentence, lines: Sequence[Line], own: _Clause) -> Turned | None:
@@ -123,11 +125,11 @@ def _other_condition(sentence: Sentence, lines: Sequence[Line], own: _Clause) ->
         return None
     hit: tuple[Line, _Clause] | None = None
     for line in lines:
-        clauses = _clauses(line.text, line.tokens)
-        if held(sentence.index, main, content(line.tokens)) < _HELD:
+        clauses = line.once(_conditions)
+        if held(sentence.index, main, line.content) < _HELD:
             continue
         strong = [clause for clause in clauses if clause.strong]
-        if len(clauses) != 1 or not strong or condition & content(line.tokens):
+        if len(clauses) != 1 or not strong or condition & line.content:
             return None
         told = content(line.tokens[strong[0].body : strong[0].last])
         if told and held(sentence.index, main, content(_without(line.tokens, strong))) >= _HELD:
@@ -135,18 +137,18 @@ def _other_condition(sentence: Sentence, lines: Sequence[Line], own: _Clause) ->
     if hit is None:
         return None
     line, clause = hit
-    return turned(sentence, line, "condition", own.first, own.last, line.tokens[clause.first : clause.last])
+    return turned_words(sentence, line, "condition", own.first, own.last, line.tokens[clause.first : clause.last])
 
 
 def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned | None:
     """A copy of the line that ends, or goes on, where the line has a condition."""
-    keys = keys_of(sentence.tokens)
-    for clause in _clauses(line.text, line.tokens):
+    keys = sentence.keys
+    for clause in line.once(_conditions):
         before = keys_of(line.tokens[max(0, clause.first - _COPIED) : clause.first])
         connector = line.tokens[clause.first]
         if len(before) < min(_COPIED, max(3, clause.first)) or not (clause.strong or connector.folded in _DROPPED):
             continue
-        at = place_of(before, keys)
+        at = place_of(before, sentence)
         if at < 0:
             continue
         end = at + len(before)
@@ -159,27 +161,28 @@ def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned 
         rest = content((*sentence.tokens[:end], *sentence.tokens[stops:]))
         if not lost or held(sentence.index, lost, rest) > _KEPT:
             continue
-        if held(sentence.index, rest, content(line.tokens)) < _HELD or not _in_order(sentence, line, end):
+        if held(sentence.index, rest, line.content) < _HELD or not _in_order(sentence, line, end):
             continue
-        if any(other is not line and joined(before) in joined(keys_of(other.tokens)) for other in lines):
+        if any(other is not line and joined(before) in other.joined for other in lines):
             continue
-        return turned(sentence, line, "condition", max(0, at), stops, line.tokens[clause.first : clause.last])
+        return turned_words(sentence, line, "condition", max(0, at), stops, line.tokens[clause.first : clause.last])
     return None
 
 
 def _in_order(sentence: Sentence, line: Line, end: int) -> bool:
     """Whether the words before ``end`` are one stretch of the line, but for an opening."""
-    keys, own = joined(keys_of(line.tokens)), keys_of(sentence.tokens[:end])
+    own = sentence.keys[:end]
     size = min(len(own), 8)
-    return joined(own[len(own) - size :]) in keys
+    return joined(own[len(own) - size :]) in line.joined
 
 
-def _clauses(text: str, tokens: Sequence[Token]) -> list[_Clause]:
+def _conditions(source: Text) -> list[_Clause]:
+    text, tokens = source.text, source.tokens
     found: list[_Clause] = []
     at = 0
     while at < len(tokens):
-        match = _connector(tokens, at) if _restricts(text, tokens, at) else None
-        if match is None:
+        match = _connector(tokens, at)
+        if match is None or not _restricts(text, tokens, at):
             at += 1
             continue
         body = at + len(match)
@@ -198,7 +201,8 @@ def _connector(tokens: Sequence[Token], at: int) -> list[str] | None:
     """The longest connector that stands at this word."""
     if tokens[at].folded not in _CONNECTORS:
         return None
-    return max((phrase for phrase in (*_STRONG, *_WEAK) if _stands(tokens, at, phrase)), key=len, default=None)
+    phrases = _CONNECTORS[tokens[at].folded]
+    return max((phrase for phrase in phrases if _stands(tokens, at, phrase)), key=len, default=None)
 
 
 def _restricts(text: str, tokens: Sequence[Token], at: int) -> bool:

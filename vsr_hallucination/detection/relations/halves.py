@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
-from vsr_hallucination.detection.relations.parts import (
-    Span,
-    aliased,
+from vsr_hallucination.detection.relations.parts import Span, aliased, names, proper, turned_words
+from vsr_hallucination.detection.relations.reading import (
+    Line,
+    Sentence,
+    Text,
+    Token,
+    Turned,
     content,
     following,
     gap,
     keys_of,
-    names,
-    proper,
-    turned,
 )
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Token, Turned
 from vsr_hallucination.detection.relations.verbs import SAYING
 
 _DATES = frozenset(
@@ -33,7 +33,7 @@ _BREAKS = frozenset("and but whereas while".split())
 def across(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     """The first value of the sentence that stands in one half of a line while all the rest stands in the other half,
     which has exactly one other value of its sort that the sentence lacks."""
-    parts = _clauses(sentence.text, sentence.tokens, frozenset())
+    parts = _between_marks(sentence)
     found = [(part, hit) for part in parts if (hit := _crossed(sentence, part, lines)) is not None]
     sure = next((hit for _, (hit, rest) in found if rest >= _FEWEST), None)
     if sure is None and len(found) == len(parts) == 2:
@@ -48,12 +48,12 @@ def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Tur
     if not values or any(said <= content(line.tokens[half.first : half.last]) for line, half in _all_clauses(lines)):
         return None
     for line in lines:
-        if 2 * len(said & content(line.tokens)) < len(said):
+        if 2 * len(said & line.content) < len(said):
             continue
-        halves = [(line, half) for half in _clauses(line.text, line.tokens)]
-        after = following(sentence.index, line)
+        halves = [(line, half) for half in line.once(_clauses)]
+        after = line.once(following)
         if after is not None:
-            halves += [(after, half) for half in _clauses(after.text, after.tokens)[:1]]
+            halves += [(after, half) for half in after.once(_clauses)[:1]]
         for one, two in pairwise(halves):
             for home, away in ((one, two), (two, one)):
                 found = _taken(sentence, said, values, home, away)
@@ -65,7 +65,7 @@ def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Tur
                         first, last = min(v.first for v in others), max(v.last for v in others)
                     plain = {t.key: t for t in _plain(sentence, part) if t.key not in content(own)}
                     rest = len(plain) * any(not t.capital for t in plain.values())
-                    return turned(sentence, home[0], "elsewhere", first, last, told), rest
+                    return turned_words(sentence, home[0], "elsewhere", first, last, told), rest
     return None
 
 
@@ -122,7 +122,7 @@ def _sort(tokens: Sequence[Token]) -> str:
 
 def _values(text: Sentence | Line, part: Span) -> list[Span]:
     tokens = text.tokens
-    runs = [span for span in names(text.text, tokens) if part.first <= span.first and span.last <= part.last]
+    runs = [span for span in text.once(names) if part.first <= span.first and span.last <= part.last]
     shortest = [
         span for span in runs if not any(o != span and span.first <= o.first and o.last <= span.last for o in runs)
     ]
@@ -139,14 +139,23 @@ def _day(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _all_clauses(lines: Sequence[Line]) -> list[tuple[Line, Span]]:
-    return [(line, half) for line in lines for half in _clauses(line.text, line.tokens)]
+    return [(line, half) for line in lines for half in line.once(_clauses)]
 
 
-def _clauses(text: str, tokens: Sequence[Token], breaks: frozenset[str] = _BREAKS) -> list[Span]:
+def _clauses(text: Text) -> list[Span]:
     """Stretches between commas, semicolons, and words like "and", "but", "while"."""
+    return _stretches(text, _BREAKS)
+
+
+def _between_marks(text: Text) -> list[Span]:
+    return _stretches(text, frozenset())
+
+
+def _stretches(text: Text, breaks: frozenset[str]) -> list[Span]:
+    tokens = text.tokens
     found, first = [], 0
     for at in range(1, len(tokens) + 1):
-        ends = at == len(tokens) or bool(set(gap(text, tokens, at)) & set(",;")) or tokens[at].folded in breaks
+        ends = at == len(tokens) or bool(set(gap(text.text, tokens, at)) & set(",;")) or tokens[at].folded in breaks
         if ends and at > first:
             found.append(Span(first, at))
             first = at

@@ -1,4 +1,4 @@
-"""Parts of a sentence that the rules compare: whole lines, names, stretches of words, and what is said where.
+"""Parts of a sentence that the rules compare: names, stretches of words, and what is said where.
 
 Words are compared by ``Token.key``. All is linear in a sentence and its lines (``MAX_WORDS`` words each).
 """
@@ -10,43 +10,24 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
-from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
-from vsr_hallucination.detection.relations.reading import (
-    REACH,
-    STOPS,
-    Kind,
-    Line,
-    Sentence,
-    Token,
-    Turned,
-    tokens_of,
-)
+from vsr_hallucination.detection.pointer import EvidenceIndex
+from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Text, Token, Turned, gap, turned
 
-_SEPARATOR = "\x00"
 _JOINTS = frozenset("of the de la von van der den & and".split())
 _NOT_NAMED = FUNCTION_WORDS | frozenset(
     "a an document i mr mrs ms no overall passage source sure today yes".split()
 )  # fmt: skip
-_ENGLISH = frozenset(
-    "a an and are as at be been but by can for from had has have he her his if in into is it its must not of on or "
-    "said she than that the their they this to was were when which while who will with".split()
-)
-_FOREIGN = frozenset(
-    "al aan che con da das dans de dei del della den der des det di die du een ein eine el en est et ist het i il la "
-    "las le les lo los met mit na niet och os par para pour que sich sie sont sur una und une van voor von w y za zijn "
-    "zu".split()
-)
 _OPENS = frozenset(".!?:'\"“”‘’•\n")
 _ALIASES = frozenset(
     "aka alias born called dubbed formerly is known meaning named nee nicknamed now née or was".split()
 )
-_OPENING = 14
+_OPENING = 14  # words that may only name the sources
+_MOST_NAMES = 12
 _SOURCES = frozenset(
     "above according answer answering article based certainly conclusion context described describes doc document "
     "documents following given here information mentioned noted overall passage passages provided provides "
     "question say says short source sources state stated states summary sure text texts".split()
 )
-_TOLD = 80  # characters of a difference that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +38,13 @@ class Span:
     last: int
 
 
-def is_english(tokens: Sequence[Token]) -> bool:
-    """Whether the words look like English: its small words, and more of them than of its neighbours'."""
-    english = sum(token.folded in _ENGLISH for token in tokens)
-    return english > 0 and english > sum(token.folded in _FOREIGN and not token.capital for token in tokens)
-
-
-def following(index: EvidenceIndex, line: Line) -> Line | None:
-    """The sentence after ``line`` in its paragraph: it may go on about the same ("B financed the work.")."""
-    text = index.grounding.passages[line.unit.passage].text
-    start = line.unit.end
-    if "\n" in text[max(line.unit.start, start - 2) : start] or start >= len(text) or text[start] == "\n":
-        return None
-    after = text[start : start + REACH]
-    at = min((at + 1 for at in (after.find(mark) for mark in STOPS) if at > 0), default=len(after))
-    return Line(Unit(line.unit.passage, start, start + at), after[:at], tokens_of(after[:at]))
-
-
-def names(text: str, tokens: Sequence[Token], most: int = 12) -> list[Span]:
+def names(source: Text) -> list[Span]:
     """Names: capitalised words in a row, also across one "of" or "the"; a first word alone counts only as it follows
     no full stop or stands before another. Longer and shorter readings of one stretch are both given."""
+    text, tokens = source.text, source.tokens
     runs: list[Span] = []
     at = 0
-    while at < len(tokens) and len(runs) < most:
+    while at < len(tokens) and len(runs) < _MOST_NAMES:
         if not is_name(tokens[at]):
             at += 1
             continue
@@ -149,32 +114,6 @@ def _tight(text: str, tokens: Sequence[Token], at: int) -> bool:
     return gap.replace("&", "").strip() == "" or (gap.strip() == "." and initial)
 
 
-def gap(text: str, tokens: Sequence[Token], at: int) -> str:
-    """What stands between word ``at - 1`` and word ``at``; the text before the first and after the last likewise."""
-    start = tokens[at - 1].end if at > 0 else 0
-    return text[start : tokens[at].start] if at < len(tokens) else text[start:]
-
-
-def joined(keys: Iterable[str]) -> str:
-    """Keys as one string in which a stretch of keys is found by ``in``."""
-    return _SEPARATOR + _SEPARATOR.join(keys) + _SEPARATOR
-
-
-def keys_of(tokens: Iterable[Token]) -> tuple[str, ...]:
-    return tuple(token.key for token in tokens)
-
-
-def place_of(stretch: Sequence[str], keys: Sequence[str]) -> int:
-    """Index in ``keys`` where ``stretch`` first stands, or -1."""
-    at = joined(keys).find(joined(stretch))
-    return -1 if at < 0 or not stretch else joined(keys)[:at].count(_SEPARATOR)
-
-
-def content(tokens: Iterable[Token]) -> frozenset[str]:
-    """Keys of the words that are no function words."""
-    return frozenset(token.key for token in tokens if token.folded not in FUNCTION_WORDS)
-
-
 def held(index: EvidenceIndex, keys: Iterable[str], by: Iterable[str]) -> float:
     """Share of ``keys`` (by rarity; what the evidence does not know weighs as much as what is rare) that ``by`` has."""
     known = frozenset(by)
@@ -190,15 +129,12 @@ def _rarest(index: EvidenceIndex) -> float:
     return max(1.0, float((len(index.units) + 1) ** 0.5) / 4)
 
 
-def turned(
+def turned_words(
     sentence: Sentence, line: Line, kind: Kind, first: int, last: int, told: Sequence[Token]
 ) -> Turned:
     """A finding on words ``first`` to ``last`` (exclusive) of the sentence, against words ``told`` of the line."""
     start, end = sentence.tokens[first].start, sentence.tokens[last - 1].end
-    words = line.text[told[0].start : told[-1].end] if told else ""
-    return Turned(
-        start, end, kind, sentence.text[start:end][:_TOLD], words[:_TOLD], sentence.index.point(line.unit)
-    )
+    return turned(sentence, line, kind, start, end, line.text[told[0].start : told[-1].end] if told else "")
 
 
 def trimmed(sentence: Sentence) -> Sentence:

@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
-from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.relations import lexicon, opposites
-from vsr_hallucination.detection.relations.reading import Line, Token, tokens_of
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.reading import REACH, Line, Text, Token, whole
+from vsr_hallucination.detection.text import STOPS
 
-_WHOLE = 700  # code points of a line and what it was cut off from
-_STOPS = (".", "!", "?", "\n")
-# Words that no other language written in Latin letters has among its commonest.
-_ENGLISH = (
-    frozenset(
-        "about and are because been between but can cannot could does doesn't did didn't each every first from has his "
-        "isn't it its may might more most must not now of only should since some such than that the their then there "
-        "these they this those through until wasn't were what when where which while who whose will with within "
-        "without would you your".split()
-    )
-    | lexicon.OFTEN
-    | lexicon.ALWAYS
-    | lexicon.CERTAIN
-    | opposites.RISES
-    | opposites.FALLS
-    | lexicon.LEAVING
-    | lexicon.MOVING
-)
-_COMMON = frozenset("a after all as at before by for had have he in is no on or she to was we".split())
+_LEANING = lexicon.PRONOUNS | {"then", "only"}
 # What an answer says of its source, which the source does not say itself.
 _OF_SOURCE = frozenset(
     "according answer article based context document documents evidence following given here information mentioned "
@@ -71,9 +53,9 @@ class Reading:
         return self.text[one.end : two.start]
 
 
-def read(text: str, tokens: Sequence[Token] | None = None) -> Reading:
-    """``text`` cut into words, phrases as one."""
-    tokens = tokens_of(text) if tokens is None else tokens
+def read(source: Text) -> Reading:
+    """The words of a text, phrases as one."""
+    text, tokens = source.text, source.tokens
     found: list[Word] = []
     at = 0
     while at < len(tokens):
@@ -109,50 +91,29 @@ def _phrase(text: str, tokens: Sequence[Token], at: int) -> tuple[int, str]:
     return 1, ""
 
 
-def whole(index: EvidenceIndex, line: Line) -> Reading:
-    """A line with what it was cut off from where it was too long for one."""
-    unit = line.unit
-    passage = index.grounding.passages[unit.passage].text
-    start, end = unit.start, unit.end
-    before = passage[max(0, start - _WHOLE) : start].rstrip(" ")
-    if before and before[-1] not in _STOPS:
-        start -= len(passage[max(0, start - _WHOLE) : start]) - max(before.rfind(mark) + 1 for mark in _STOPS)
-    if line.text.rstrip(" ")[-1:] not in _STOPS:
-        after = passage[end : end + _WHOLE]
-        ends = [at for mark in (". ", "! ", "? ", "\n", ".\n") if (at := after.find(mark)) >= 0]
-        end += min(ends, default=len(after))
-    if (start, end) == (unit.start, unit.end):
-        return read(line.text, line.tokens)
-    return read(passage[start:end])
-
-
-def english(reading: Reading, lines: Iterable[Line]) -> bool:
-    """Whether a text and the lines it is held against read like English: the rules read no other language."""
-    common = sum(word.form in _ENGLISH or word.form in _COMMON for word in reading.words)
-    if 8 * common < len(reading.words):
-        return False
-    lined = any(token.folded in _ENGLISH for line in lines for token in line.tokens)
-    return lined or any(word.form in _ENGLISH for word in reading.words)
-
-
 def about_source(word: Word) -> bool:
     """Whether a word only says where the answer has it from."""
     return word.form in _OF_SOURCE
 
 
-def with_neighbours(index: EvidenceIndex, line: Line, told: Reading, openings: frozenset[str]) -> Reading:
-    """A line together with the sentence it leans on, or the one that leans on it: one that begins with a word of
-    ``openings`` (a pronoun, "then")."""
-    passage = index.grounding.passages[line.unit.passage].text
-    start, end = line.unit.start, line.unit.end
+def read_whole(line: Line) -> Reading:
+    """A line with what it was cut off from."""
+    return line.once(whole).once(read)
+
+
+def read_with_neighbour(line: Line) -> Reading:
+    """A line together with the sentence it leans on, or the one that leans on it: one that begins with a pronoun or
+    "then"."""
+    told = line.once(read_whole)
+    text, unit = line.passage, line.unit
     first = told.words[0].form if told.words else ""
-    if first in openings:
-        before = passage[max(0, start - _WHOLE) : start].rstrip()
-        cut = max(before.rfind(mark, 0, -1) + 1 for mark in _STOPS) if before else 0
-        return read(before[cut:] + "\n" + told.text)
-    after = passage[end : end + _WHOLE].lstrip()
+    if first in _LEANING:
+        before = text[max(0, unit.start - REACH) : unit.start].rstrip()
+        cut = max(before.rfind(mark, 0, -1) + 1 for mark in STOPS) if before else 0
+        return read(Text.of(line.evidence.index, before[cut:] + "\n" + told.text))
+    after = text[unit.end : unit.end + REACH].lstrip()
     opening = re.match(r"\w+", after)
-    if opening is None or opening.group().casefold() not in openings:
+    if opening is None or opening.group().casefold() not in _LEANING:
         return told
     stops = [at + 1 for mark in (". ", "! ", "? ", ".\n", "\n") if (at := after.find(mark)) > 0]
-    return read(told.text + "\n" + after[: min(stops, default=len(after))])
+    return read(Text.of(line.evidence.index, told.text + "\n" + after[: min(stops, default=len(after))]))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal, Self, TypeVar
 
-from vsr_hallucination.detection.encoding import readings
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.near import near_units
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.text import STOPS, lengthened
 from vsr_hallucination.detection.types import EvidencePointer
 
 Kind = Literal[
@@ -19,11 +21,14 @@ Kind = Literal[
 
 MAX_WORDS = 120  # of a sentence or a line
 MAX_LINES = 6
-STOPS = (".", "!", "?", "\n")
 REACH = 480  # code points a line is lengthened by on either side, to the ends of its sentence
+_SEPARATOR = "\x00"
+_SHOWN = 80  # characters of what differs
 _LABELS = frozenset("article context doc document passage source text".split())
-_LONGEST_WORD = 64
+_ENDS = (". ", "! ", "? ", "\n")  # a stop within a line may be a decimal's
+_REMEMBERED = 256  # lines kept as words: enough for the sentences of an answer that speak of the same
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d)|-(?=[^\W\d_]))[^\W_]+)*")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +43,67 @@ class Token:
     capital: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An evidence line; its tokens' offsets are relative to ``text``."""
+@dataclass(frozen=True)
+class Text:
+    """A text cut into words; the offsets of ``tokens`` are relative to ``text``."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(token.key for token in self.tokens)
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """Keys of the words that are no function words."""
+        return content(self.tokens)
+
+    @cached_property
+    def joined(self) -> str:
+        """Its keys as one string (``joined``)."""
+        return joined(self.keys)
+
+    @classmethod
+    def of(cls, index: EvidenceIndex, text: str) -> Text:
+        """Any other text, its words keyed as the evidence's are."""
+        return Text(text, tokens_of(index, text))
+
+    def once(self, make: Callable[[Self], _T]) -> _T:
+        """What ``make`` makes of this text, made once however many sentences are held against it."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: _T = self._made[make]
+        return found
+
+
+@dataclass(frozen=True)
+class Line(Text):
+    """An evidence line."""
 
     unit: Unit
-    text: str
-    tokens: tuple[Token, ...]
+    evidence: Lines = field(repr=False, compare=False)
+
+    @property
+    def passage(self) -> str:
+        """The text it stands in."""
+        return self.evidence.index.grounding.passages[self.unit.passage].text
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence of the answer, its tokens' offsets relative to ``text``; ``lines``: the nearest, best first."""
+@dataclass(frozen=True)
+class Sentence(Text):
+    """A sentence of the answer; ``lines``: the nearest, best first; ``whole``: these, each lengthened to its sentence
+    and without a label."""
 
-    text: str
-    tokens: tuple[Token, ...]
     lines: tuple[Line, ...]
     question: str
-    index: EvidenceIndex
-    whole: tuple[Line, ...] = ()  # the lines, each lengthened to its sentence and without a label
+    evidence: Lines
+    whole: tuple[Line, ...] = ()
+
+    @property
+    def index(self) -> EvidenceIndex:
+        return self.evidence.index
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,63 +119,107 @@ class Turned:
     evidence: EvidencePointer
 
 
-def tokens_of(text: str) -> tuple[Token, ...]:
+class Lines:
+    """Lines of the evidence as words. For one check in one thread: a line near to several sentences is read once."""
+
+    def __init__(self, index: EvidenceIndex) -> None:
+        self.index = index
+        self._read: dict[Unit, Line] = {}
+
+    def at(self, unit: Unit) -> Line:
+        line = self._read.get(unit)
+        if line is None:
+            text = self.index.text(unit)
+            line = Line(text, tokens_of(self.index, text), unit, self)
+            if len(self._read) >= _REMEMBERED:
+                self._read.clear()
+            self._read[unit] = line
+        return line
+
+
+def tokens_of(index: EvidenceIndex, text: str) -> tuple[Token, ...]:
     """The first ``MAX_WORDS`` words of ``text``."""
     found = []
     for match in islice(_WORD.finditer(text), MAX_WORDS):
         word = match.group()
         folded = word.casefold().replace("’", "'")
-        forms = readings(word) if len(word) <= _LONGEST_WORD else ()
-        key = next((form for form in forms if form[:1].isdecimal()), forms[0] if forms else folded)
-        found.append(Token(match.start(), match.end(), folded, key, word[0].isupper()))
+        found.append(Token(match.start(), match.end(), folded, index.key(word) or folded, word[0].isupper()))
     return tuple(found)
 
 
-def read_sentence(index: EvidenceIndex, text: str, question: str, asked: Sequence[str]) -> Sentence:
+def read_sentence(evidence: Lines, text: str, question: str, asked: Set[str]) -> Sentence:
     """``asked``: the question's terms in the index's form."""
-    terms = index.terms(text)
-    units = near_units(index, terms, asked)[:MAX_LINES] if terms else []
-    lines = tuple(_line(index, unit) for unit in units)
-    return Sentence(text, tokens_of(text), lines, question, index, _wholes(index, lines))
+    terms = evidence.index.terms(text)
+    units = near_units(evidence.index, terms, asked)[:MAX_LINES] if terms else ()
+    lines = tuple(evidence.at(unit) for unit in units)
+    wholes = {(line.unit.passage, line.unit.start): line for line in (line.once(whole) for line in lines)}
+    unlabelled = tuple(line.once(_unlabelled) for line in wholes.values())
+    return Sentence(text, tokens_of(evidence.index, text), lines, question, evidence, unlabelled)
+
+
+def whole(line: Line) -> Line:
+    """The line, lengthened to the ends of its sentence where it was too long for one."""
+    text = line.passage
+    start, end = lengthened(text, line.unit.start, line.unit.end, REACH, _ENDS, _ENDS)
+    if end > line.unit.end and text[end : end + 1] in STOPS:
+        end += 1
+    while start < end and text[start] == " ":
+        start += 1
+    unit = Unit(line.unit.passage, start, end)
+    return line if unit == line.unit else line.evidence.at(unit)
+
+
+def following(line: Line) -> Line | None:
+    """The sentence after ``line`` in its paragraph: it may go on about the same ("B financed the work.")."""
+    text = line.passage
+    start = line.unit.end
+    if "\n" in text[max(line.unit.start, start - 2) : start] or start >= len(text) or text[start] == "\n":
+        return None
+    after = text[start : start + REACH]
+    at = min((at + 1 for at in (after.find(mark) for mark in STOPS) if at > 0), default=len(after))
+    return line.evidence.at(Unit(line.unit.passage, start, start + at))
+
+
+def turned(sentence: Sentence, line: Line, kind: Kind, start: int, end: int, told: str) -> Turned:
+    """A finding on ``text[start:end]`` of the sentence, against ``told`` of the line."""
+    said = sentence.text[start:end]
+    return Turned(start, end, kind, said[:_SHOWN], told[:_SHOWN], sentence.index.point(line.unit))
 
 
 def weight_shared(sentence: Sentence, line: Line, without: Iterable[str] = ()) -> float:
     """Share (by inverse document frequency) of the sentence's content words that the line holds; 0 without any."""
     left_out = set(without)
-    keys = {token.key for token in sentence.tokens} - left_out
-    held = {token.key for token in line.tokens}
+    keys = set(sentence.keys) - left_out
+    held = set(line.keys)
     weights = {key: sentence.index.weight(key) for key in keys}
     whole = sum(weights.values())
     return sum(weight for key, weight in weights.items() if key in held) / whole if whole else 0.0
 
 
-def _line(index: EvidenceIndex, unit: Unit) -> Line:
-    text = index.text(unit)
-    return Line(unit, text, tokens_of(text))
+def gap(text: str, tokens: Sequence[Token], at: int) -> str:
+    """What stands between word ``at - 1`` and word ``at``; the text before the first and after the last likewise."""
+    start = tokens[at - 1].end if at > 0 else 0
+    return text[start : tokens[at].start] if at < len(tokens) else text[start:]
 
 
-def whole(index: EvidenceIndex, line: Line) -> Line:
-    """The line, lengthened to the ends of its sentence where it was too long for one."""
-    text = index.grounding.passages[line.unit.passage].text
-    start, end = line.unit.start, line.unit.end
-    before = text[max(0, start - REACH) : start]
-    if before.rstrip(" ")[-1:] not in ("", *STOPS):
-        start -= len(before) - max(before.rfind(mark) + 1 for mark in (". ", "! ", "? ", "\n"))
-    after = text[end : end + REACH]
-    if text[start:end].rstrip(" ")[-1:] not in STOPS:
-        end += min((at + 1 for at in (after.find(mark) for mark in STOPS) if at >= 0), default=len(after))
-    while start < end and text[start] == " ":
-        start += 1
-    if (start, end) == (line.unit.start, line.unit.end):
-        return line
-    unit = Unit(line.unit.passage, start, end)
-    return Line(unit, text[start:end], tokens_of(text[start:end]))
+def joined(keys: Iterable[str]) -> str:
+    """Keys as one string in which a stretch of keys is found by ``in``."""
+    return _SEPARATOR + _SEPARATOR.join(keys) + _SEPARATOR
 
 
-def _wholes(index: EvidenceIndex, lines: Iterable[Line]) -> tuple[Line, ...]:
-    """The lines as whole sentences, each once."""
-    found = {(line.unit.passage, line.unit.start): line for line in (whole(index, line) for line in lines)}
-    return tuple(_unlabelled(line) for line in found.values())
+def place_of(stretch: Sequence[str], text: Text) -> int:
+    """Index of the word of ``text`` where the keys ``stretch`` first stand, or -1."""
+    at = text.joined.find(joined(stretch))
+    return -1 if at < 0 or not stretch else text.joined[:at].count(_SEPARATOR)
+
+
+def keys_of(tokens: Iterable[Token]) -> tuple[str, ...]:
+    return tuple(token.key for token in tokens)
+
+
+def content(tokens: Iterable[Token]) -> frozenset[str]:
+    """Keys of the words that are no function words."""
+    return frozenset(token.key for token in tokens if token.folded not in FUNCTION_WORDS)
 
 
 def _unlabelled(line: Line) -> Line:

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vsr_hallucination.detection.relations.parts import (
-    Span,
-    content,
+from vsr_hallucination.detection.relations.parts import Span, held, names, trimmed, turned_words
+from vsr_hallucination.detection.relations.reading import (
+    Kind,
+    Line,
+    Sentence,
+    Turned,
     following,
-    held,
-    is_english,
     joined,
-    keys_of,
-    names,
     place_of,
-    trimmed,
-    turned,
+    whole,
 )
-from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Turned, whole
 from vsr_hallucination.detection.relations.verbs import SYMMETRIC
-from vsr_hallucination.detection.relations.voice import Reading, Slot, frames_of
+from vsr_hallucination.detection.relations.voice import Filled, Slot, frames_of
 
 _COPIED = 0.75  # share of the sentence that its line holds, where names are swapped in a copy
 _FRAMED = 0.6  # the same where it says it with another verb
@@ -35,33 +32,31 @@ _THINGS = frozenset("contest gift work".split())  # roles of what changes hands 
 
 def exchanged(sentence: Sentence) -> Turned | None:
     """The first such fault of a sentence, or None."""
-    sentence = trimmed(sentence)
-    if len(sentence.tokens) < 3 or not is_english(sentence.tokens):
+    sentence = sentence.once(trimmed)
+    if len(sentence.tokens) < 3:
         return None
     return _swapped(sentence, sentence.whole) or _recast(sentence, sentence.whole)
 
 
 def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
-    tokens = sentence.tokens
-    keys = keys_of(tokens)
-    found = names(sentence.text, tokens)
-    near = [line for line in lines if held(sentence.index, content(tokens), content(line.tokens)) >= _COPIED]
-    texts = {id(line): joined(keys_of(line.tokens)) for line in lines}
+    keys = sentence.keys
+    found = sentence.once(names)
+    near = [line for line in lines if held(sentence.index, sentence.content, line.content) >= _COPIED]
     pairs = [(a, b) for a in found for b in found if a.last < b.first]
     for a, b in sorted(pairs, key=lambda pair: pair[1].last - pair[0].first)[:_PAIRS]:
         one, between, two = keys[a.first : a.last], keys[a.last : b.first], keys[b.first : b.last]
         if one == two or not _tells(sentence, a, b):
             continue
         other_way = joined((*two, *between, *one))
-        if any(joined((*one, *between, *two)) in text for text in texts.values()):
+        if any(joined((*one, *between, *two)) in line.joined for line in lines):
             continue
         for line in near:
-            if other_way not in texts[id(line)]:
+            if other_way not in line.joined:
                 continue
-            at = place_of((*two, *between, *one), keys_of(line.tokens))
+            at = place_of((*two, *between, *one), line)
             end = at + b.last - a.first
-            if _framed(keys, a, b, keys_of(line.tokens), at, end):
-                return turned(sentence, line, "roles", a.first, b.last, line.tokens[at:end])
+            if _framed(keys, a, b, line.keys, at, end):
+                return turned_words(sentence, line, "roles", a.first, b.last, line.tokens[at:end])
     return None
 
 
@@ -79,24 +74,24 @@ def _framed(keys: Sequence[str], a: Span, b: Span, line: Sequence[str], at: int,
 
 
 def _recast(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
-    own = [frame for frame in frames_of(sentence.text, sentence.tokens) if len(frame.roles) > 1]
+    own = [frame for frame in frames_of(sentence) if len(frame.roles) > 1]
     if not own:
         return None
-    weights = content(sentence.tokens) - {sentence.tokens[frame.at].key for frame in own}
-    found: list[tuple[Line, Line, list[tuple[Line, Reading]]]] = []
+    weights = sentence.content - {sentence.tokens[frame.at].key for frame in own}
+    found: list[tuple[Line, Line, list[tuple[Line, Filled]]]] = []
     for line in lines:
         block = [line]
-        next_line = following(sentence.index, line)
+        next_line = line.once(following)
         if next_line is not None:
-            block.append(whole(sentence.index, next_line))
-        frames = [(part, frame) for part in block for frame in frames_of(part.text, part.tokens)]
+            block.append(next_line.once(whole))
+        frames = [(part, frame) for part in block for frame in part.once(frames_of)]
         found.append((line, block[-1], frames))
     for mine in own:
         alike = [[pair for pair in frames if pair[1].group == mine.group] for _, _, frames in found]
         if any(_supports(mine, frame) for frames in alike for _, frame in frames):
             continue
         for (line, after, _), frames in zip(found, alike, strict=True):
-            both = content((*line.tokens, *after.tokens))
+            both = line.content | after.content
             if held(sentence.index, weights, both) < _FRAMED or not _figures(weights) <= both:
                 continue
             hit = _crossing(mine, frames)
@@ -106,7 +101,8 @@ def _recast(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
                 first = min(mine.at, *(slot.first for slot in slots))
                 last = max(mine.at + 1, *(slot.last for slot in slots))
                 kind: Kind = "attribution" if mine.group == "make" and role == "maker" else "roles"
-                return turned(sentence, part, kind, *_tidy(sentence, first, last), part.tokens[told.first : told.last])
+                words = part.tokens[told.first : told.last]
+                return turned_words(sentence, part, kind, *_tidy(sentence, first, last), words)
     return None
 
 
@@ -126,14 +122,14 @@ def _same(one: Slot, two: Slot) -> bool:
     return common == min(len(one.keys), len(two.keys)) and 2 * common >= max(len(one.keys), len(two.keys))
 
 
-def _supports(mine: Reading, told: Reading) -> bool:
+def _supports(mine: Filled, told: Filled) -> bool:
     """Whether the line gives every role it has in common with the sentence to the same."""
     common = mine.roles.keys() & told.roles.keys()
     return bool(common) and all(_same(mine.roles[role], told.roles[role]) for role in common)
 
 
 def _crossing(
-    mine: Reading, told: Sequence[tuple[Line, Reading]]
+    mine: Filled, told: Sequence[tuple[Line, Filled]]
 ) -> tuple[Line, Slot, str] | None:
     """A role that the lines give to one party and the sentence to another, who has another role there; (line, who has
     it there, role). All other roles of the sentence must be crossed too or agree."""
@@ -157,5 +153,3 @@ def _crossing(
                 if all(_same(mine.roles[r], other) for r in crossed) and (second or agreed):
                     return line, other, role
     return None
-
-

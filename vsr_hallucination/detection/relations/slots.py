@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vsr_hallucination.detection.relations.parts import (
-    Span,
-    aliased,
+from vsr_hallucination.detection.relations.parts import Span, aliased, held, is_name, names, proper, turned_words
+from vsr_hallucination.detection.relations.reading import (
+    Kind,
+    Line,
+    Sentence,
+    Token,
+    Turned,
     content,
     gap,
-    held,
-    is_name,
     joined,
     keys_of,
-    names,
-    proper,
-    turned,
 )
-from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Token, Turned
 from vsr_hallucination.detection.relations.verbs import CREDITING
 
 _HELD = 0.85  # share of the rest of the sentence that the line holds
@@ -39,7 +37,7 @@ _TITLES = frozenset(
 def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     """The first such value, or None. No line may have it where the sentence puts it, and only one value of its sort may
     stand there."""
-    keys = keys_of(sentence.tokens)
+    keys = sentence.keys
     for span in _values(sentence):
         if span.last == 1 and is_name(sentence.tokens[0]) and not proper(keys[0], sentence, *lines):
             continue
@@ -52,8 +50,8 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
         beside = _beside(sentence, lines, span)
         told: list[tuple[Line, Span, bool]] = []
         for line in lines:
-            copied = not own & content(line.tokens)
-            if held(sentence.index, rest, content(line.tokens)) >= _HELD:
+            copied = not own & line.content
+            if held(sentence.index, rest, line.content) >= _HELD:
                 found = _places(sentence, span, line)
                 least = _LONG_COPY if beside else 0 if copied else _COPY
                 told += [(line, place, common >= _LONG_COPY) for place, common in found if common >= least]
@@ -62,13 +60,13 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
             continue
         line, place, _ = told[0]
         kind: Kind = "attribution" if _credited(sentence.tokens, span) else "elsewhere"
-        return turned(sentence, line, kind, span.first, span.last, line.tokens[place.first : place.last])
+        return turned_words(sentence, line, kind, span.first, span.last, line.tokens[place.first : place.last])
     return None
 
 
 def _values(sentence: Sentence) -> list[Span]:
     numbers = [Span(n, n + 1) for n, token in enumerate(sentence.tokens) if token.key[:1].isdecimal()]
-    found = sorted(names(sentence.text, sentence.tokens), key=lambda span: span.first - span.last)
+    found = sorted(sentence.once(names), key=lambda span: span.first - span.last)
     # What follows a first name that opens the sentence may be another's.
     tails = [Span(1, span.last) for span in found if span.first == 0 and span.last > 1 and is_name(sentence.tokens[1])]
     return [*found, *tails, *numbers]
@@ -76,7 +74,7 @@ def _values(sentence: Sentence) -> list[Span]:
 
 def _places(sentence: Sentence, span: Span, line: Line) -> list[tuple[Span, int]]:
     """Where the line has another value of the same sort between the same words, and how many these are."""
-    keys, told = keys_of(sentence.tokens), keys_of(line.tokens)
+    keys, told = sentence.keys, line.keys
     before, after = keys[: span.first], keys[span.last :]
     numeric = keys[span.first][:1].isdecimal()
     found = []
@@ -118,8 +116,8 @@ def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span, rest: frozens
     """Whether a line has the value with the rest of the sentence, and is no copy with another value in its place."""
     own = content(sentence.tokens[span.first : span.last])
     return any(
-        own <= content(line.tokens)
-        and held(sentence.index, rest, content(line.tokens)) >= _HELD
+        own <= line.content
+        and held(sentence.index, rest, line.content) >= _HELD
         and not any(
             common >= _LONG_COPY and not own & content(line.tokens[max(0, place.first - _NEAR) : place.last + _NEAR])
             for place, common in _places(sentence, span, line)
@@ -130,13 +128,13 @@ def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span, rest: frozens
 
 def _beside(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:
     """Whether a line has the value directly beside the words it stands beside, small words apart."""
-    keys = keys_of(sentence.tokens)
+    keys = sentence.keys
     parts = []
     for first, last in ((max(0, span.first - _AROUND), span.last), (span.first, span.last + _AROUND)):
         around = (*sentence.tokens[first : span.first], *sentence.tokens[span.last : last])
         if content(around):
             parts.append(joined(keys[first:last]))
-    return any(part in joined(keys_of(line.tokens)) for line in lines for part in parts)
+    return any(part in line.joined for line in lines for part in parts)
 
 
 def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bool) -> bool:
@@ -151,7 +149,7 @@ def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bo
         return False
     if _initials(own) in {t.folded for t in other} or _initials(other) in {t.folded for t in own}:
         return False
-    return copied or not content(other) & content(sentence.tokens)
+    return copied or not content(other) & sentence.content
 
 
 def _initials(tokens: Sequence[Token]) -> str:
@@ -161,5 +159,3 @@ def _initials(tokens: Sequence[Token]) -> str:
 def _credited(tokens: Sequence[Token], span: Span) -> bool:
     near = (*tokens[max(0, span.first - _NEAR) : span.first], *tokens[span.last : span.last + _NEAR])
     return any(token.folded in CREDITING for token in near)
-
-

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vsr_hallucination.detection.relations.parts import gap, is_name, keys_of
-from vsr_hallucination.detection.relations.reading import Token
+from vsr_hallucination.detection.relations.parts import is_name
+from vsr_hallucination.detection.relations.reading import Text, Token, gap, keys_of
 from vsr_hallucination.detection.relations.verbs import ANSWERING, SAYING, VIEWS
 
 _BREAKS = frozenset("although but though whereas while".split())
@@ -27,8 +27,9 @@ class Statement:
     last: int
 
 
-def statements(text: str, tokens: Sequence[Token]) -> list[Statement]:
+def statements(source: Text) -> list[Statement]:
     """What named speakers say in a sentence."""
+    text, tokens = source.text, source.tokens
     found: list[Statement] = []
     for at, token in enumerate(tokens):
         if len(found) >= _MOST:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
-from vsr_hallucination.detection.relations.parts import gap, is_name
-from vsr_hallucination.detection.relations.reading import Token
+from vsr_hallucination.detection.relations.parts import is_name
+from vsr_hallucination.detection.relations.reading import Text, Token, gap
 from vsr_hallucination.detection.relations.verbs import Frame, by_form
 
 _BE = frozenset("am are be been being got gets is was were".split())
@@ -37,6 +37,7 @@ _PAST = ("ed", "ght", "lt", "ote", "rew", "won", "ave", "ought")
 _BEFORE = frozenset("before earlier formerly once originally previously until".split())
 _AFTER = frozenset("currently now nowadays since today".split())
 _LONGEST = 6  # content words of a party
+_MOST = 12  # frames of a text
 _REACH = 24  # words after a verb in which a preposition still belongs to it
 _EMPTY: frozenset[str] = frozenset()
 
@@ -51,7 +52,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Filled:
     """A frame found in a sentence, its verb at word ``at``; ``roles`` without those that nothing or a pronoun fills."""
 
     group: str
@@ -64,21 +65,22 @@ def _forms() -> dict[str, tuple[Frame, ...]]:
     return by_form()
 
 
-def frames_of(text: str, tokens: Sequence[Token], most: int = 12) -> list[Reading]:
-    """Every frame of ``verbs`` that the sentence holds with a role filled."""
-    found: list[Reading] = []
+def frames_of(source: Text) -> list[Filled]:
+    """The first frames of ``verbs`` that the text holds with a role filled."""
+    text, tokens = source.text, source.tokens
+    found: list[Filled] = []
     for at, token in enumerate(tokens):
         if token.capital and at > 0:
             continue
         if token.folded in _BE and at + 1 < len(tokens):
             roles = _stay(text, tokens, at)
             if roles:
-                found.append(Reading("move", at, roles))
+                found.append(Filled("move", at, roles))
         for frame in _forms().get(token.folded, ()):
             roles = _roles(text, tokens, at, frame)
             if roles:
-                found.append(Reading(frame.group, at, roles))
-        if len(found) >= most:
+                found.append(Filled(frame.group, at, roles))
+        if len(found) >= _MOST:
             break
     return found
 

@@ -9,14 +9,19 @@ from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.assertions import contradicted, overstated, reconditioned
 from vsr_hallucination.detection.relations.comparing import miscompared, misplaced_extreme, mistrended
 from vsr_hallucination.detection.relations.copies import Edit, edits
-from vsr_hallucination.detection.relations.phrases import Reading, about_source, english, read, whole, with_neighbours
-from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Turned, weight_shared
+from vsr_hallucination.detection.relations.phrases import (
+    Reading,
+    about_source,
+    read,
+    read_whole,
+    read_with_neighbour,
+)
+from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Text, Turned, turned, weight_shared
 from vsr_hallucination.detection.relations.sequence import misordered, moved_back
 
-_FEWEST, _SHOWN = 3, 80
+_FEWEST = 3
 _ALIKE = 0.25  # of what the sentence names that a line must have to be read
 _LINES = 4
-_LEANING = lexicon.PRONOUNS | {"then", "only"}
 # With the sentence that a line leans on, or without it.
 _WIDE = (contradicted, misordered, moved_back)
 _PLAIN = (overstated, reconditioned, miscompared, mistrended, misplaced_extreme)
@@ -26,30 +31,30 @@ _AS_MUCH = 0.75  # of the sentence's weight on a line that another must hold to 
 
 def reworded(sentence: Sentence) -> Turned | None:
     """The first word, negation, modal, comparison or order of a sentence that turns what its nearest line says."""
-    said = read(sentence.text, sentence.tokens)
+    said = sentence.once(read)
     if len(said.words) < _FEWEST or sentence.text.rstrip()[-1:] == "?":
         return None
     names = {word.key for word in said.words if word.content and not about_source(word)}
     # A question states nothing.
     near = [line for line in sentence.lines if line.text.rstrip()[-1:] != "?" and _held(names, line) >= _ALIKE]
-    if not near or not english(said, sentence.lines):
+    if not near:
         return None
-    lines = [(line, whole(sentence.index, line)) for line in near[:_LINES]]
+    lines = [(line, line.once(read_whole)) for line in near[:_LINES]]
     return _copied(sentence, said, lines) or _in_other_words(sentence, said, lines)
 
 
 def _held(names: set[str], line: Line) -> float:
     """Share of ``names`` that a line has."""
-    return len(names & {token.key for token in line.tokens}) / len(names) if names else 0.0
+    return len(names & set(line.keys)) / len(names) if names else 0.0
 
 
 def _in_other_words(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]) -> Turned | None:
-    wide = [with_neighbours(sentence.index, line, told, _LEANING) for line, told in lines]
+    wide = [line.once(read_with_neighbour) for line, _ in lines]
     plain = [told for _, told in lines]
     for found in chain((rule(said, wide) for rule in _WIDE), (rule(said, plain) for rule in _PLAIN)):
         if found is not None and not _taken_for_granted(sentence, said, found.first, found.end):
             line = lines[found.line][0]
-            return turned(sentence, line, said, found.first, found.end, found.kind, found.told)
+            return _turned(sentence, line, said, found.first, found.end, found.kind, found.told)
     return None
 
 
@@ -61,23 +66,23 @@ def _copied(sentence: Sentence, said: Reading, lines: list[tuple[Line, Reading]]
             if _supported(sentence, said, line, told, edit, lines):
                 continue
             if not _taken_for_granted(sentence, said, edit.c, edit.d):
-                return turned(sentence, line, said, edit.c, edit.d, edit.kind, _words(told, edit.a, edit.b))
+                return _turned(sentence, line, said, edit.c, edit.d, edit.kind, _words(told, edit.a, edit.b))
     return None
 
 
-def turned(sentence: Sentence, line: Line, said: Reading, first: int, end: int, kind: Kind, told: str) -> Turned:
+def _turned(sentence: Sentence, line: Line, said: Reading, first: int, end: int, kind: Kind, told: str) -> Turned:
     """The words [first, end) of the sentence as a fault; where they are none, the words beside the gap."""
-    if first == end:
-        first, end = max(0, first - 1), min(len(said.words), end + 1)
-    start, stop = said.words[first].start, said.words[end - 1].end
-    shown = said.text[start:stop][:_SHOWN]
-    return Turned(start, stop, kind, shown, told[:_SHOWN], sentence.index.point(line.unit))
+    first, end = _beside(first, end, said)
+    return turned(sentence, line, kind, said.words[first].start, said.words[end - 1].end, told)
 
 
 def _words(reading: Reading, first: int, end: int) -> str:
-    if first == end:
-        first, end = max(0, first - 1), min(len(reading.words), end + 1)
+    first, end = _beside(first, end, reading)
     return reading.text[reading.words[first].start : reading.words[end - 1].end]
+
+
+def _beside(first: int, end: int, reading: Reading) -> tuple[int, int]:
+    return (first, end) if first < end else (max(0, first - 1), min(len(reading.words), end + 1))
 
 
 def _supported(
@@ -104,7 +109,7 @@ def _taken_for_granted(sentence: Sentence, said: Reading, first: int, end: int) 
     question = sentence.question[:2000].strip()
     if question.endswith("?") and question[:3].casefold() != "why":
         return False
-    asked = read(question)
+    asked = read(Text.of(sentence.index, question))
     names = {word.key for word in said.words if word.content and not about_source(word)}
     new = {word.form for word in said.words[first:end]}
     return new <= asked.forms and len(names & asked.keys) >= _GRANTED * len(names)
