@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from vsr_hallucination.detection.relations.halves import across
 from vsr_hallucination.detection.relations.parts import held, proper, trimmed, turned_words
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned, content
+from vsr_hallucination.detection.relations.reading import Line, Sentence, Turned
 from vsr_hallucination.detection.relations.slots import replaced
 from vsr_hallucination.detection.relations.statements import Statement, statements
 
@@ -33,7 +33,7 @@ def _said_by_another(sentence: Sentence, lines: Sequence[Line]) -> Turned | None
     if not told:
         return None
     for mine in statements(sentence):
-        said = content(sentence.tokens[mine.first : mine.last])
+        said = mine.content
         if len(said) < _FEWEST or not all(sentence.index.knows(key) for key in mine.speaker):
             continue
         if len(mine.speaker) == 1 and not proper(min(mine.speaker), sentence, *lines):
@@ -41,7 +41,7 @@ def _said_by_another(sentence: Sentence, lines: Sequence[Line]) -> Turned | None
         hit: tuple[Line, Statement] | None = None
         supported = False
         for line, other in told:
-            share = held(sentence.index, said, content(line.tokens[other.first : other.last]))
+            share = held(sentence.evidence, said, other.content)
             if share < _HELD:
                 continue
             if mine.speaker & other.speaker == min(mine.speaker, other.speaker, key=len):

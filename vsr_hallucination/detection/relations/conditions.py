@@ -98,7 +98,7 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
     hit: tuple[Line, _Clause | None] | None = None
     for line in lines:
         clauses = line.once(_conditions)
-        if held(sentence.index, rest, line.content) < _HELD:
+        if held(sentence.evidence, rest, line.content) < _HELD:
             continue
         if any(token.folded in _GENERAL for token in line.tokens):
             return None  # of everybody here too
@@ -106,7 +106,7 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
             return None  # said as it stands
         main = content(_without(line.tokens, clauses))
         known = [clause for clause in clauses if clause.strong] or (clauses if plain else [])
-        if held(sentence.index, rest, main) >= _HELD and (known or plain):
+        if held(sentence.evidence, rest, main) >= _HELD and (known or plain):
             hit = hit or (line, known[0] if known else None)
     if hit is None:
         return None
@@ -126,13 +126,13 @@ def _other_condition(sentence: Sentence, lines: Sequence[Line], own: _Clause) ->
     hit: tuple[Line, _Clause] | None = None
     for line in lines:
         clauses = line.once(_conditions)
-        if held(sentence.index, main, line.content) < _HELD:
+        if held(sentence.evidence, main, line.content) < _HELD:
             continue
         strong = [clause for clause in clauses if clause.strong]
         if len(clauses) != 1 or not strong or condition & line.content:
             return None
         told = content(line.tokens[strong[0].body : strong[0].last])
-        if told and held(sentence.index, main, content(_without(line.tokens, strong))) >= _HELD:
+        if told and held(sentence.evidence, main, content(_without(line.tokens, strong))) >= _HELD:
             hit = hit or (line, strong[0])
     if hit is None:
         return None
@@ -159,9 +159,9 @@ def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned 
             continue
         lost = content(line.tokens[clause.body : clause.last])
         rest = content((*sentence.tokens[:end], *sentence.tokens[stops:]))
-        if not lost or held(sentence.index, lost, rest) > _KEPT:
+        if not lost or held(sentence.evidence, lost, rest) > _KEPT:
             continue
-        if held(sentence.index, rest, line.content) < _HELD or not _in_order(sentence, line, end):
+        if held(sentence.evidence, rest, line.content) < _HELD or not _in_order(sentence, line, end):
             continue
         if any(other is not line and joined(before) in other.joined for other in lines):
             continue

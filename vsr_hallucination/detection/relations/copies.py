@@ -6,6 +6,7 @@ its surroundings are copied, and where no word moved that the change could have 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -18,6 +19,7 @@ from vsr_hallucination.detection.relations.reading import Kind
 _LONGEST = 4  # words of one edit
 _AROUND = 4  # copied words beside it
 _HELD = 2  # beside it where the line has all that the sentence names
+_MOST_ALIKE = 1500  # pairs of the same word; prose has a tenth
 _NAMING = 2  # of which name something
 _NEAR = 8  # words in which another edit may undo it
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
@@ -41,7 +43,7 @@ class Edit:
 
 def edits(told: Reading, said: Reading) -> list[Edit]:
     """Changes of a relation between a line and the sentence that copies it, in text order."""
-    if not told.words or not said.words:
+    if not told.words or not said.words or _alike(told, said) > _MOST_ALIKE:
         return []
     matcher = SequenceMatcher(None, [w.key for w in told.words], [w.key for w in said.words], autojunk=False)
     codes = matcher.get_opcodes()
@@ -64,6 +66,12 @@ def edits(told: Reading, said: Reading) -> list[Edit]:
             found.append(Edit(kind, a, b, c, d))
     # Two changes in one clause may cancel out: "not rare" for "common".
     return [edit for edit in found if sum(abs(at - edit.c) <= _NEAR for at in undoing) == 1]
+
+
+def _alike(told: Reading, said: Reading) -> int:
+    """Pairs of the same word in both: what matching them costs."""
+    counts = Counter(word.key for word in told.words)
+    return sum(counts[word.key] for word in said.words)
 
 
 def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind | None:

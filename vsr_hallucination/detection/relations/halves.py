@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
@@ -26,18 +27,32 @@ _DATES = frozenset(
 )
 _ORDINALS = frozenset("first second third fourth fifth once twice".split())
 _LEANING = frozenset("after as before by for from including like when where which who with without".split())
+_MOST = 12  # halves of a line, values of a half
 _FEWEST = 2  # content words that hold a value to its half
 _BREAKS = frozenset("and but whereas while".split())
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """A stretch of a line: what it names, and its values with the sort of each."""
+
+    line: Line
+    first: int
+    content: frozenset[str]
+    values: tuple[tuple[str, Sequence[Token]], ...]
+    bracketed: bool  # in part
 
 
 def across(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     """The first value of the sentence that stands in one half of a line while all the rest stands in the other half,
     which has exactly one other value of its sort that the sentence lacks."""
     parts = _between_marks(sentence)
-    found = [(part, hit) for part in parts if (hit := _crossed(sentence, part, lines)) is not None]
-    sure = next((hit for _, (hit, rest) in found if rest >= _FEWEST), None)
+    if len(parts) > _MOST:
+        return None
+    found = [hit for part in parts if (hit := _crossed(sentence, part, lines)) is not None]
+    sure = next((hit for hit, rest in found if rest >= _FEWEST), None)
     if sure is None and len(found) == len(parts) == 2:
-        sure = found[0][1][0]  # "11 in the north, 58 in the south"
+        sure = found[0][0]  # "11 in the north, 58 in the south"
     return sure
 
 
@@ -45,15 +60,13 @@ def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Tur
     """(finding, number of words that hold the value to its half)"""
     said = content(sentence.tokens[part.first : part.last])
     values = _values(sentence, part)
-    if not values or any(said <= content(line.tokens[half.first : half.last]) for line, half in _all_clauses(lines)):
+    if not values or any(said <= half.content for line in lines for half in line.once(_halves)):
         return None
     for line in lines:
         if 2 * len(said & line.content) < len(said):
             continue
-        halves = [(line, half) for half in line.once(_clauses)]
         after = line.once(following)
-        if after is not None:
-            halves += [(after, half) for half in after.once(_clauses)[:1]]
+        halves = line.once(_halves) + (after.once(_halves)[:1] if after is not None else ())
         for one, two in pairwise(halves):
             for home, away in ((one, two), (two, one)):
                 found = _taken(sentence, said, values, home, away)
@@ -65,7 +78,7 @@ def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Tur
                         first, last = min(v.first for v in others), max(v.last for v in others)
                     plain = {t.key: t for t in _plain(sentence, part) if t.key not in content(own)}
                     rest = len(plain) * any(not t.capital for t in plain.values())
-                    return turned_words(sentence, home[0], "elsewhere", first, last, told), rest
+                    return turned_words(sentence, home.line, "elsewhere", first, last, told), rest
     return None
 
 
@@ -75,41 +88,43 @@ def _plain(sentence: Sentence, part: Span) -> list[Token]:
 
 
 def _taken(
-    sentence: Sentence, said: frozenset[str], values: Sequence[Span], home: tuple[Line, Span], away: tuple[Line, Span]
+    sentence: Sentence, said: frozenset[str], values: Sequence[Span], home: _Half, away: _Half
 ) -> tuple[Span, Sequence[Token], Sequence[Token]] | None:
-    if home[0].tokens[home[1].first].folded in _LEANING or any("(" in _text(*half) for half in (home, away)):
+    if home.line.tokens[home.first].folded in _LEANING or home.bracketed or away.bracketed:
         return None  # "As chairman of C, A …" speaks of what follows
-    here = content(home[0].tokens[home[1].first : home[1].last])
-    there = content(away[0].tokens[away[1].first : away[1].last])
     for value in values:
         tokens = sentence.tokens[value.first : value.last]
         own = content(tokens)
         rest = said - own
-        if not own < there or own & here or not rest <= here or not rest - there:
+        if not own < away.content or own & home.content or not rest <= home.content or not rest - away.content:
             continue
         sort = _sort(tokens)
-        mine = [t for t in _told(*home) if _sort(t) == sort]
-        theirs = [t for t in _told(*away) if _sort(t) == sort]
+        mine = [t for of, t in home.values if of == sort]
+        theirs = [t for of, t in away.values if of == sort]
         missing = [t for t in mine if not content(t) & said]
-        if home[0] is not away[0] and not _alike(home, away):
+        if home.line is not away.line and not _alike(home, away):
             continue
         if len(mine) == len(theirs) and len(missing) == 1 and own in [content(t) for t in theirs]:
             return value, tokens, missing[0]
     return None
 
 
-def _alike(home: tuple[Line, Span], away: tuple[Line, Span]) -> bool:
+def _alike(home: _Half, away: _Half) -> bool:
     """Whether two sentences are built alike: as many values of each sort, two at least."""
-    sorts = [sorted(_sort(value) for value in _told(*half)) for half in (home, away)]
+    sorts = [sorted(sort for sort, _ in half.values) for half in (home, away)]
     return sorts[0] == sorts[1] and len(sorts[0]) > 1
 
 
-def _text(line: Line, part: Span) -> str:
-    return line.text[line.tokens[part.first].start : line.tokens[part.last - 1].end]
-
-
-def _told(line: Line, part: Span) -> list[Sequence[Token]]:
-    return [line.tokens[v.first : v.last] for v in _values(line, part)]
+def _halves(line: Line) -> tuple[_Half, ...]:
+    """Stretches between commas, semicolons, and words like "and", "but", "while"."""
+    found = []
+    for part in _stretches(line, _BREAKS)[:_MOST]:
+        tokens = line.tokens[part.first : part.last]
+        values = [line.tokens[value.first : value.last] for value in _values(line, part)]
+        sorted_values = tuple((_sort(value), value) for value in values)
+        bracketed = "(" in line.text[tokens[0].start : tokens[-1].end]
+        found.append(_Half(line, part.first, content(tokens), sorted_values, bracketed))
+    return tuple(found)
 
 
 def _sort(tokens: Sequence[Token]) -> str:
@@ -130,21 +145,12 @@ def _values(text: Sentence | Line, part: Span) -> list[Span]:
     numbers = [
         n for n in range(part.first, part.last) if tokens[n].key[:1].isdecimal() and tokens[n].folded not in _ORDINALS
     ]
-    return shortest + [Span(n, n + 1) for n in numbers if not _day(tokens, n)]
+    return (shortest + [Span(n, n + 1) for n in numbers if not _day(tokens, n)])[:_MOST]
 
 
 def _day(tokens: Sequence[Token], at: int) -> bool:
     """Whether a number is the day of a month."""
     return any(token.folded in _DATES for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]))
-
-
-def _all_clauses(lines: Sequence[Line]) -> list[tuple[Line, Span]]:
-    return [(line, half) for line in lines for half in line.once(_clauses)]
-
-
-def _clauses(text: Text) -> list[Span]:
-    """Stretches between commas, semicolons, and words like "and", "but", "while"."""
-    return _stretches(text, _BREAKS)
 
 
 def _between_marks(text: Text) -> list[Span]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
-from vsr_hallucination.detection.pointer import EvidenceIndex
-from vsr_hallucination.detection.relations.reading import Kind, Line, Sentence, Text, Token, Turned, gap, turned
+from vsr_hallucination.detection.relations.reading import Kind, Line, Lines, Sentence, Text, Token, Turned, gap, turned
 
 _JOINTS = frozenset("of the de la von van der den & and".split())
 _NOT_NAMED = FUNCTION_WORDS | frozenset(
@@ -114,19 +113,14 @@ def _tight(text: str, tokens: Sequence[Token], at: int) -> bool:
     return gap.replace("&", "").strip() == "" or (gap.strip() == "." and initial)
 
 
-def held(index: EvidenceIndex, keys: Iterable[str], by: Iterable[str]) -> float:
-    """Share of ``keys`` (by rarity; what the evidence does not know weighs as much as what is rare) that ``by`` has."""
-    known = frozenset(by)
+def held(evidence: Lines, keys: frozenset[str], by: frozenset[str]) -> float:
+    """Share of ``keys`` (by rarity) that ``by`` has."""
     total = have = 0.0
-    for key in frozenset(keys):
-        weight = index.weight(key) or _rarest(index)
+    for key in keys:
+        weight = evidence.weight(key)
         total += weight
-        have += weight if key in known else 0.0
+        have += weight if key in by else 0.0
     return have / total if total else 0.0
-
-
-def _rarest(index: EvidenceIndex) -> float:
-    return max(1.0, float((len(index.units) + 1) ** 0.5) / 4)
 
 
 def turned_words(

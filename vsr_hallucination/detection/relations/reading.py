@@ -27,6 +27,7 @@ _SHOWN = 80  # characters of what differs
 _LABELS = frozenset("article context doc document passage source text".split())
 _ENDS = (". ", "! ", "? ", "\n")  # a stop within a line may be a decimal's
 _REMEMBERED = 256  # lines kept as words: enough for the sentences of an answer that speak of the same
+_WEIGHED = 8192  # words whose weight is kept
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d)|-(?=[^\W\d_]))[^\W_]+)*")
 _T = TypeVar("_T")
 
@@ -125,6 +126,8 @@ class Lines:
     def __init__(self, index: EvidenceIndex) -> None:
         self.index = index
         self._read: dict[Unit, Line] = {}
+        self._weights: dict[str, float] = {}
+        self._rarest = max(1.0, float((len(index.units) + 1) ** 0.5) / 4)
 
     def at(self, unit: Unit) -> Line:
         line = self._read.get(unit)
@@ -135,6 +138,15 @@ class Lines:
                 self._read.clear()
             self._read[unit] = line
         return line
+
+    def weight(self, key: str) -> float:
+        """``EvidenceIndex.weight``, where what the evidence does not know weighs as much as what is rare."""
+        weight = self._weights.get(key)
+        if weight is None:
+            if len(self._weights) >= _WEIGHED:
+                self._weights.clear()
+            weight = self._weights[key] = self.index.weight(key) or self._rarest
+        return weight
 
 
 def tokens_of(index: EvidenceIndex, text: str) -> tuple[Token, ...]:

@@ -41,7 +41,7 @@ def exchanged(sentence: Sentence) -> Turned | None:
 def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     keys = sentence.keys
     found = sentence.once(names)
-    near = [line for line in lines if held(sentence.index, sentence.content, line.content) >= _COPIED]
+    near = [line for line in lines if held(sentence.evidence, sentence.content, line.content) >= _COPIED]
     pairs = [(a, b) for a in found for b in found if a.last < b.first]
     for a, b in sorted(pairs, key=lambda pair: pair[1].last - pair[0].first)[:_PAIRS]:
         one, between, two = keys[a.first : a.last], keys[a.last : b.first], keys[b.first : b.last]
@@ -78,23 +78,22 @@ def _recast(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     if not own:
         return None
     weights = sentence.content - {sentence.tokens[frame.at].key for frame in own}
-    found: list[tuple[Line, Line, list[tuple[Line, Filled]]]] = []
+    found: list[tuple[bool, list[tuple[Line, Filled]]]] = []
     for line in lines:
         block = [line]
         next_line = line.once(following)
         if next_line is not None:
             block.append(next_line.once(whole))
         frames = [(part, frame) for part in block for frame in part.once(frames_of)]
-        found.append((line, block[-1], frames))
+        both = line.content | block[-1].content
+        near = held(sentence.evidence, weights, both) >= _FRAMED and _figures(weights) <= both
+        found.append((near, frames))
     for mine in own:
-        alike = [[pair for pair in frames if pair[1].group == mine.group] for _, _, frames in found]
+        alike = [[pair for pair in frames if pair[1].group == mine.group] for _, frames in found]
         if any(_supports(mine, frame) for frames in alike for _, frame in frames):
             continue
-        for (line, after, _), frames in zip(found, alike, strict=True):
-            both = line.content | after.content
-            if held(sentence.index, weights, both) < _FRAMED or not _figures(weights) <= both:
-                continue
-            hit = _crossing(mine, frames)
+        for (near, _), frames in zip(found, alike, strict=True):
+            hit = _crossing(mine, frames) if near else None
             if hit is not None:
                 part, told, role = hit
                 slots = list(mine.roles.values())

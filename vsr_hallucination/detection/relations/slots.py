@@ -24,6 +24,7 @@ _EDGE = 4  # words on the only side, where the value opens or closes the sentenc
 _LONG_COPY = 13  # where the line's value comes again in the sentence
 _COPY = 9  # words around a value that make a copy of the sentence
 _LONGEST = 6  # words of a value
+_MOST = 12  # numbers of a sentence
 _NEAR = 3  # words between a value and the verb that credits it
 _TITLES = frozenset(
     "agency archbishop bishop board captain chairman chief church city coach colonel commission company congress "
@@ -45,16 +46,15 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
         if not own or not all(sentence.index.knows(key) for key in own):
             continue
         rest = content((*sentence.tokens[: span.first], *sentence.tokens[span.last :]))
-        if len(rest) < _AROUND or _has_it(sentence, lines, span, rest):
+        near = [line for line in lines if held(sentence.evidence, rest, line.content) >= _HELD]
+        if len(rest) < _AROUND or not near or _has_it(sentence, near, span):
             continue
         beside = _beside(sentence, lines, span)
         told: list[tuple[Line, Span, bool]] = []
-        for line in lines:
-            copied = not own & line.content
-            if held(sentence.index, rest, line.content) >= _HELD:
-                found = _places(sentence, span, line)
-                least = _LONG_COPY if beside else 0 if copied else _COPY
-                told += [(line, place, common >= _LONG_COPY) for place, common in found if common >= least]
+        for line in near:
+            least = _LONG_COPY if beside else 0 if not own & line.content else _COPY
+            found = _places(sentence, span, line)
+            told += [(line, place, common >= _LONG_COPY) for place, common in found if common >= least]
         values = {keys_of(line.tokens[place.first : place.last]) for line, place, _ in told}
         if len(values) != 1 or not _another(sentence, span, *told[0]) or aliased(own, next(iter(values)), lines):
             continue
@@ -65,7 +65,7 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
 
 
 def _values(sentence: Sentence) -> list[Span]:
-    numbers = [Span(n, n + 1) for n, token in enumerate(sentence.tokens) if token.key[:1].isdecimal()]
+    numbers = [Span(n, n + 1) for n, token in enumerate(sentence.tokens) if token.key[:1].isdecimal()][:_MOST]
     found = sorted(sentence.once(names), key=lambda span: span.first - span.last)
     # What follows a first name that opens the sentence may be another's.
     tails = [Span(1, span.last) for span in found if span.first == 0 and span.last > 1 and is_name(sentence.tokens[1])]
@@ -75,20 +75,20 @@ def _values(sentence: Sentence) -> list[Span]:
 def _places(sentence: Sentence, span: Span, line: Line) -> list[tuple[Span, int]]:
     """Where the line has another value of the same sort between the same words, and how many these are."""
     keys, told = sentence.keys, line.keys
-    before, after = keys[: span.first], keys[span.last :]
+    before, after = span.first, len(keys) - span.last
     numeric = keys[span.first][:1].isdecimal()
     found = []
     for first in range(len(told)):
         if numeric != told[first][:1].isdecimal() or not (numeric or is_name(line.tokens[first])):
             continue
-        left = _common(before[::-1], told[:first][::-1])
-        if left < min(_AROUND, len(before)):
+        left = _common(keys, span.first - 1, told, first - 1, -1)
+        if left < min(_AROUND, before):
             continue
         for last in range(first + 1, min(len(told), first + (1 if numeric else _LONGEST)) + 1):
             if not numeric and not _all_name(line.tokens[first:last]):
                 break
-            right = _common(after, told[last:])
-            if right < min(_AROUND, len(after)) or (not after and not _ends(line, last)):
+            right = _common(keys, span.last, told, last, 1)
+            if right < min(_AROUND, after) or (not after and not _ends(line, last)):
                 continue
             if (not before and right < _EDGE) or (not after and left < _EDGE) or left + right < _EDGE:
                 continue
@@ -105,19 +105,19 @@ def _all_name(tokens: Sequence[Token]) -> bool:
     return is_name(tokens[-1]) or (len(tokens) > 1 and tokens[-1].folded in ("and", "de", "of", "the", "van", "von"))
 
 
-def _common(one: Sequence[str], two: Sequence[str]) -> int:
+def _common(one: Sequence[str], at: int, two: Sequence[str], to: int, step: int) -> int:
+    """How many words are the same from ``one[at]`` and ``two[to]`` onwards (``step`` 1) or backwards (-1)."""
     size = 0
-    while size < min(len(one), len(two)) and one[size] == two[size]:
-        size += 1
+    while 0 <= at < len(one) and 0 <= to < len(two) and one[at] == two[to]:
+        size, at, to = size + 1, at + step, to + step
     return size
 
 
-def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span, rest: frozenset[str]) -> bool:
-    """Whether a line has the value with the rest of the sentence, and is no copy with another value in its place."""
+def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:
+    """Whether a line, which has the rest of the sentence, has the value too, and is no copy with another in its place."""
     own = content(sentence.tokens[span.first : span.last])
     return any(
         own <= line.content
-        and held(sentence.index, rest, line.content) >= _HELD
         and not any(
             common >= _LONG_COPY and not own & content(line.tokens[max(0, place.first - _NEAR) : place.last + _NEAR])
             for place, common in _places(sentence, span, line)

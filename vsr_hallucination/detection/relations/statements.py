@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vsr_hallucination.detection.relations.parts import is_name
-from vsr_hallucination.detection.relations.reading import Text, Token, gap, keys_of
+from vsr_hallucination.detection.relations.reading import Text, Token, content, gap, keys_of
 from vsr_hallucination.detection.relations.verbs import ANSWERING, SAYING, VIEWS
 
 _BREAKS = frozenset("although but though whereas while".split())
@@ -18,13 +18,14 @@ _MOST = 8
 @dataclass(frozen=True, slots=True)
 class Statement:
     """``speaker``: the name's keys, at words ``at`` to ``until`` with the verb; what is said: words ``first`` to
-    ``last`` (exclusive)."""
+    ``last`` (exclusive), which name ``content``."""
 
     speaker: frozenset[str]
     at: int
     until: int
     first: int
     last: int
+    content: frozenset[str]
 
 
 def statements(source: Text) -> list[Statement]:
@@ -57,8 +58,10 @@ def _after(text: str, tokens: Sequence[Token], at: int) -> list[Statement]:
         if answers or (tokens[first:] and tokens[first].folded in ("at", "by", "in", "on", "to", "with")):
             return []
     last = _end(text, tokens, first)
+    if last <= first:
+        return []
     speaker = frozenset(keys_of(tokens[name[0] : name[1]]))
-    return [Statement(speaker, name[0], max(at + 1, name[1]), first, last)] if last > first else []
+    return [Statement(speaker, name[0], max(at + 1, name[1]), first, last, content(tokens[first:last]))]
 
 
 def _before(text: str, tokens: Sequence[Token], lead: int, first: int) -> list[Statement]:
@@ -75,12 +78,12 @@ def _before(text: str, tokens: Sequence[Token], lead: int, first: int) -> list[S
         if lead > 0 and ";" not in gap(text, tokens, lead) and tokens[lead - 1].folded not in _BREAKS | {"and"}:
             return []
         end = _end(text, tokens, last)
-        return [Statement(speaker, lead, last, last, end)] if end > last else []
+        return [Statement(speaker, lead, last, last, end, content(tokens[last:end]))] if end > last else []
     begin = lead
     while begin > 0 and not set(gap(text, tokens, begin)) & set(";:.") and tokens[begin - 1].folded not in _BREAKS:
         begin -= 1
     ends = last == len(tokens) or bool(set(gap(text, tokens, last)) & set(";."))
-    return [Statement(speaker, lead, last, begin, lead)] if ends and begin < lead else []
+    return [Statement(speaker, lead, last, begin, lead, content(tokens[begin:lead]))] if ends and begin < lead else []
 
 
 def _name_before(text: str, tokens: Sequence[Token], at: int) -> tuple[int, int] | None:

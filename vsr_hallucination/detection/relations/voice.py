@@ -37,7 +37,7 @@ _PAST = ("ed", "ght", "lt", "ote", "rew", "won", "ave", "ought")
 _BEFORE = frozenset("before earlier formerly once originally previously until".split())
 _AFTER = frozenset("currently now nowadays since today".split())
 _LONGEST = 6  # content words of a party
-_MOST = 12  # frames of a text
+_MOST = 8  # frames of a text
 _REACH = 24  # words after a verb in which a preposition still belongs to it
 _EMPTY: frozenset[str] = frozenset()
 
