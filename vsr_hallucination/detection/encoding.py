@@ -63,9 +63,9 @@ _NUMBER_WORDS = {
     "hundred": "100", "thousand": "1000", "first": "1", "second": "2", "third": "3", "fourth": "4", "fifth": "5",
     "once": "1", "twice": "2", "dozen": "12", "half": "50",
 }  # fmt: skip
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
            "november", "december")  # fmt: skip
-_SHORT_MONTHS = {month[:3]: month for month in _MONTHS} | {"sept": "september"}
+_SHORT_MONTHS = {month[:3]: month for month in MONTHS} | {"sept": "september"}
 _UNITS = {
     "%": "percent", "pct": "percent", "€": "euro", "eur": "euro", "euros": "euro", "$": "dollar", "usd": "dollar",
     "dollars": "dollar", "£": "pound", "gbp": "pound", "pounds": "pound", "km": "kilometre", "kg": "kilogram",
@@ -279,7 +279,7 @@ def _combined_readings(text: str) -> Iterator[str]:
     for match in _ISO_DATE_RE.finditer(text):
         month = int(match.group(1))
         if 1 <= month <= 12:
-            yield _stem(_MONTHS[month - 1])
+            yield _stem(MONTHS[month - 1])
             yield str(month)
     for match in _SPELLED_RE.finditer(text):
         yield from _spelled_out(match.group())
@@ -300,7 +300,7 @@ def _joined(answer: str) -> dict[int, tuple[str, ...]]:
     for match in _ISO_DATE_RE.finditer(answer):
         month = int(match.group(1))
         if 1 <= month <= 12:
-            result[match.start(1)] = (_stem(_MONTHS[month - 1]), str(month))
+            result[match.start(1)] = (_stem(MONTHS[month - 1]), str(month))
     for match in _SPELLED_RE.finditer(answer):
         value = _spelled_out(match.group())
         if value:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from heapq import merge
 
+from vsr_hallucination.detection.encoding import MONTHS
 from vsr_hallucination.detection.fold import latin_skeleton
 from vsr_hallucination.detection.measures import BARE, FIELD, OTHER, Measures
 from vsr_hallucination.detection.numerals import Style, style_of
@@ -31,7 +32,6 @@ _PLAIN = re.compile(r"[1-9]\d{0,14}(?:\.\d{1,9})?|0(?:\.\d{1,9})?")
 _FIELD_TEXT = 200
 _QUARTER = re.compile(r"q([1-4])")
 _INNER = re.compile(r"(?<=[^\W\d_])(?=\d)")
-_MONTHS = "january february march april may june july august september october november december".split()
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class ValueSet:
                 found._add_fields(piece, style)
                 found.measures.add_words(piece)
                 lowered = piece.lower()
-                found.words.update(month for month in _MONTHS if month in lowered)
+                found.words.update(month for month in MONTHS if month in lowered)
                 for match in _KEY.finditer(piece):
                     keys[match.group(1)] += 1
         found.counts = {len(found.texts), *keys.values()}
@@ -194,7 +194,7 @@ class ValueSet:
             known_year = year is None or Decimal(year) in self.numbers
             known_day = day is None or Decimal(day) in self.numbers
             pair = (month, day) in (self._days if year is None else self._yearless)
-            named = month is not None and _MONTHS[month - 1] in self.words
+            named = month is not None and MONTHS[month - 1] in self.words
             if known_year and (pair or (named and known_day)):
                 return True
         return False

@@ -218,8 +218,9 @@ class Explainer:
         for span in detection.spans[:MAX_EXPLAINED]:
             verdict = verdicts[sentence_of(prepared.answer, span)]
             filtered = self._limits.filtering and verdict.droppable and verdict.confidence >= self._limits.entailment
-            # What a rule found word by word is not argued away by a sentence that sounds alike.
-            if filtered and span.tier not in RULES:
+            # What a rule found word by word is not argued away by a sentence that sounds alike; nor is a span of the
+            # model that stands in its place, which has the rule's explanation.
+            if filtered and span.tier not in RULES and span.explanation is None:
                 path = span.evidence.path if span.evidence else None
                 dropped.append(
                     Candidate(

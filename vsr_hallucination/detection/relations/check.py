@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.attribution import attributed
@@ -13,6 +14,7 @@ from vsr_hallucination.detection.relations.reading import Kind, Lines, Turned, r
 from vsr_hallucination.detection.relations.roles import exchanged
 from vsr_hallucination.detection.relations.wording import reworded
 from vsr_hallucination.detection.sentence_features import sentence_spans
+from vsr_hallucination.detection.text import pieces_of
 
 # How sure a finding is: see "Relation check" in the detector's card.
 RELATION_CHECK_CONFIDENCE = 0.9
@@ -38,6 +40,13 @@ def told_otherwise(turned: Turned) -> str:
     return f"{_KINDS[turned.kind]}: the answer says “{turned.said}”, {told}{near}"
 
 
+def _sentences(answer: str) -> Iterator[tuple[int, int]]:
+    """As they are judged elsewhere, but cut piece by piece: no search runs through more of the answer than that."""
+    for low, high in pieces_of(answer):
+        for start, end in sentence_spans(answer[low:high]):
+            yield low + start, low + end
+
+
 def check_relations(
     answer: str, question: str, index: EvidenceIndex, alive: Callable[[], None] = lambda: None
 ) -> tuple[Turned, ...]:
@@ -45,7 +54,7 @@ def check_relations(
     asked = frozenset(index.terms(question[:_QUESTION]))
     evidence = Lines(index)
     found: list[Turned] = []
-    for start, end in sentence_spans(answer)[:_MOST_SENTENCES]:
+    for start, end in islice(_sentences(answer), _MOST_SENTENCES):
         alive()
         sentence = read_sentence(evidence, answer[start:end], question, asked)
         if not sentence.lines or not is_english(sentence):

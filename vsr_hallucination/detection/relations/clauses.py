@@ -10,10 +10,9 @@ from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.phrases import Reading, Word, about_source
 
 _MARKS = frozenset(".;:—!?()[]\n")
-_ASIDE = frozenset("that which who whom whose".split())
-_TURNS = frozenset("although but however though whereas while yet".split())
+_TURNS = lexicon.CONTRASTS | {"however", "yet"}
 _JOINS = frozenset("and or nor".split())
-_DETERMINERS = frozenset("a an both either its the their".split())
+_LISTING = _JOINS | frozenset("a an both either its the their".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def denies(reading: Reading, n: int) -> bool:
 
 def _focus(reading: Reading, at: int, end: int) -> str:
     for n in range(at + 1, end):
-        if "," in reading.between(reading.words[n - 1], reading.words[n]) or reading.words[n].form in _ASIDE:
+        if "," in reading.between(reading.words[n - 1], reading.words[n]) or reading.words[n].form in lexicon.RELATIVES:
             break
         if reading.words[n].content:
             return compared(reading.words[n])
@@ -135,7 +134,7 @@ def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, 
         if runs and not gap and "," not in reading.between(words[n - 1], word):
             runs[-1] = (runs[-1][0], n + 1)
         else:
-            listed = gap and all(w.form in _JOINS or w.form in _DETERMINERS for w in gap)
+            listed = gap and all(w.form in _LISTING for w in gap)
             comma = n > clause.first and "," in reading.between(words[n - 1 - len(gap)], words[n - len(gap)])
             if runs and (comma or any(w.form in _JOINS for w in gap)) and (listed or not gap):
                 joined.append(len(runs))

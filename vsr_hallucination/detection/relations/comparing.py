@@ -15,7 +15,6 @@ from vsr_hallucination.detection.relations.phrases import Reading, Word
 
 _LONGEST = 40  # words of a sentence that these rules read
 _COVERED = 0.4  # share of what a line with a trend names that the sentence names as well
-_JOINS = frozenset("and but while whereas".split())
 _FIGURATIVE = frozenset({"one", "ones", "two", "compared", "comparison"})
 _DATING = frozenset("each early every in last late next that the this".split())
 _UNREAL = lexicon.POSSIBLE | lexicon.CLAIMING | frozenset({"will", "would", "should", "if", "unless"})
@@ -182,7 +181,7 @@ def _pieces(reading: Reading) -> list[list[Word]]:
     pieces: list[list[Word]] = [[]]
     for n, word in enumerate(reading.words):
         between = reading.between(reading.words[n - 1], word) if n else ""
-        if word.form in _JOINS or any(mark in between for mark in ",;.:"):
+        if word.form in lexicon.HALVING or any(mark in between for mark in ",;.:"):
             pieces.append([])
         pieces[-1].append(word)
     return [piece for piece in pieces if any(_turns(word.form) for word in piece)][:6]

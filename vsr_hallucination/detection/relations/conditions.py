@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vsr_hallucination.detection.relations.lexicon import AUXILIARIES
 from vsr_hallucination.detection.relations.parts import held, trimmed, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Line,
@@ -52,7 +53,7 @@ _CONNECTORS = {first: [phrase for phrase in (*_STRONG, *_WEAK) if phrase[0] == f
 _EVERY_FIRST = frozenset(phrase[0] for phrase in _EVERY)
 _GENERAL = frozenset("all always any anyone every everyone everybody each never".split())
 _MAY = frozenset("allow allowed allows able entitled have has permitted required".split())
-_MODAL = frozenset("are be can could has have is may might must shall should was were will would".split())
+_MODAL = AUXILIARIES - frozenset("am been being did do does doing had having".split())
 _HELD = 0.9
 _KEPT = 0.5  # share of the condition's words that the sentence has elsewhere
 _COPIED = 4  # words before the condition that a copy repeats

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS, MONTHS
+from vsr_hallucination.detection.relations import lexicon
+from vsr_hallucination.detection.relations.lexicon import SAYING
 from vsr_hallucination.detection.relations.parts import Span, aliased, names, proper, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Line,
@@ -19,17 +21,12 @@ from vsr_hallucination.detection.relations.reading import (
     gap,
     keys_of,
 )
-from vsr_hallucination.detection.relations.verbs import SAYING
 
-_DATES = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday".split()
-)
+_DATES = frozenset(MONTHS) | frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _ORDINALS = frozenset("first second third fourth fifth once twice".split())
 _LEANING = frozenset("after as before by for from including like when where which who with without".split())
-_MOST = 12  # halves of a line, values of a half
+_MOST = 16  # halves of a line, values of a half
 _FEWEST = 2  # content words that hold a value to its half
-_BREAKS = frozenset("and but whereas while".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ def _alike(home: _Half, away: _Half) -> bool:
 def _halves(line: Line) -> tuple[_Half, ...]:
     """Stretches between commas, semicolons, and words like "and", "but", "while"."""
     found = []
-    for part in _stretches(line, _BREAKS)[:_MOST]:
+    for part in _stretches(line, lexicon.HALVING)[:_MOST]:
         tokens = line.tokens[part.first : part.last]
         values = [line.tokens[value.first : value.last] for value in _values(line, part)]
         sorted_values = tuple((_sort(value), value) for value in values)

@@ -10,6 +10,13 @@ AUXILIARIES = frozenset(
     "am are be been being can could did do does doing had has have having is may might must shall should was were will "
     "would".split()
 )
+BE = frozenset("am are be been being is was were".split())
+DETERMINERS = frozenset(
+    "a an another any each every her his its my no our that the their this those your".split()
+)  # what opens a name of a thing: the word behind is no verb
+RELATIVES = frozenset("that which who whom whose".split())
+CONTRASTS = frozenset("although but though whereas while".split())  # open a clause that is set against another
+HALVING = frozenset("and but whereas while".split())  # between two things said side by side
 INDEFINITE = frozenset("a an any anyone anything either ever one some the".split())  # what a negation more leaves
 # A negation that denies nothing: "not only A but B".
 NOT_DENYING = frozenset("alone always exactly fully just least merely mention necessarily only quite simply".split())
@@ -104,6 +111,44 @@ CONDITIONS = frozenset("if provided providing when whenever".split())
 EXCEPTIONS = frozenset("except excepting unless until".split())
 PRONOUNS = frozenset("he it she that these they this those".split())
 HEDGES = frozenset("case cases chance chances possibility risk".split())
+
+# How a statement is given to somebody. What merely reports that somebody knew or showed something is left out.
+SAYING = frozenset(
+    "acknowledged add added adds admit admits admitted announce announced announces argue argued argues assert "
+    "asserted asserts believe believed believes claim claimed claims complained concede conceded concedes "
+    "conclude concluded concludes contend contended contends countered declare declared declares denied denies "
+    "deny estimate estimated estimates explain explained explains feel feels felt held hold holds insist insisted "
+    "insists maintain maintained maintains note noted notes objected observed predict predicted predicts propose "
+    "proposed proposes replied replies reply report reported reports responded retorted said say saying says "
+    "state stated states suggest suggested suggests suspect suspected think thinks thought warn warned warns "
+    "writes wrote".split()
+)
+# Verbs after which a clause of its own follows a colon: "B disagreed: the river was safe".
+ANSWERING = frozenset(
+    "agreed agrees answered countered disagreed disagrees objected replied responded retorted".split()
+)
+VIEWS = frozenset(
+    "account belief eyes judgement judgment opinion view words".split()
+)  # in the view of
+# Verbs and nouns that mark the neighbouring name as author, speaker or leader.
+CREDITING = SAYING | frozenset(
+    "according built by composed created creates designed developed directed discovered founded invented led painted "
+    "published written".split()
+)
+# Relations that are the same from both ends: an exchange changes nothing.
+SYMMETRIC = frozenset(
+    "adjacent adjoin adjoins against agree agreed allied along alongside and battled between border bordered "
+    "bordering borders both co-founded co-wrote collaborated compared connected connects coupled distance divorced "
+    "equal equals faced faces fight fights fought friend friends included including joined like link linked links "
+    "married marry meet meets merged met near neighbor neighbors neighbour neighbours next or partner partnered "
+    "partners plus resembles rival rivals same separated similar so such tied together v versus vs with".split()
+)
+
+# What an answer says of its source, which the source does not say itself.
+OF_SOURCE = frozenset(
+    "according answer article based context document documents evidence following given here information mentioned "
+    "passage passages provided question report reports says source sources state states stated text".split()
+)
 
 # Several words that do the work of one; a name in the right column that is no word of its own stands for itself.
 PHRASES: Mapping[tuple[str, ...], str] = MappingProxyType({tuple(words.split()): one for words, one in {

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.reading import Kind, Line, Lines, Sentence, Text, Token, Turned, gap, turned
 
 _JOINTS = frozenset("of the de la von van der den & and".split())
@@ -22,10 +23,9 @@ _ALIASES = frozenset(
 )
 _OPENING = 14  # words that may only name the sources
 _MOST_NAMES = 12
-_SOURCES = frozenset(
-    "above according answer answering article based certainly conclusion context described describes doc document "
-    "documents following given here information mentioned noted overall passage passages provided provides "
-    "question say says short source sources state stated states summary sure text texts".split()
+_SOURCES = lexicon.OF_SOURCE | frozenset(
+    "above answering certainly conclusion described describes doc noted overall provides say short summary sure "
+    "texts".split()
 )
 
 

@@ -13,11 +13,6 @@ from vsr_hallucination.detection.relations.reading import REACH, Line, Text, Tok
 from vsr_hallucination.detection.text import STOPS
 
 _LEANING = lexicon.PRONOUNS | {"then", "only"}
-# What an answer says of its source, which the source does not say itself.
-_OF_SOURCE = frozenset(
-    "according answer article based context document documents evidence following given here information mentioned "
-    "passage passages provided question report reports says source sources state states stated text".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +88,7 @@ def _phrase(text: str, tokens: Sequence[Token], at: int) -> tuple[int, str]:
 
 def about_source(word: Word) -> bool:
     """Whether a word only says where the answer has it from."""
-    return word.form in _OF_SOURCE
+    return word.form in lexicon.OF_SOURCE
 
 
 def read_whole(line: Line) -> Reading:

@@ -25,7 +25,7 @@ REACH = 480  # code points a line is lengthened by on either side, to the ends o
 _SEPARATOR = "\x00"
 _SHOWN = 80  # characters of what differs
 _LABELS = frozenset("article context doc document passage source text".split())
-_ENDS = (". ", "! ", "? ", "\n")  # a stop within a line may be a decimal's
+_ENDS = ("\n", *(stop + after for stop in ".!?" for after in " \u00a0\"”"))  # a bare stop may be a decimal's
 _REMEMBERED = 256  # lines kept as words: enough for the sentences of an answer that speak of the same
 _WEIGHED = 8192  # words whose weight is kept
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d)|-(?=[^\W\d_]))[^\W_]+)*")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vsr_hallucination.detection.relations.lexicon import SYMMETRIC
 from vsr_hallucination.detection.relations.parts import Span, held, names, trimmed, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Kind,
@@ -20,13 +21,12 @@ from vsr_hallucination.detection.relations.reading import (
     place_of,
     whole,
 )
-from vsr_hallucination.detection.relations.verbs import SYMMETRIC
 from vsr_hallucination.detection.relations.voice import Filled, Slot, frames_of
 
 _COPIED = 0.75  # share of the sentence that its line holds, where names are swapped in a copy
 _FRAMED = 0.6  # the same where it says it with another verb
 _PAIRS = 80
-_COPULA = frozenset("a an are is the was were".split())
+_COPULA = frozenset("a an are is the was were".split())  # says nothing of who is which
 _THINGS = frozenset("contest gift work".split())  # roles of what changes hands and not of parties
 
 
@@ -78,22 +78,24 @@ def _recast(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     if not own:
         return None
     weights = sentence.content - {sentence.tokens[frame.at].key for frame in own}
-    found: list[tuple[bool, list[tuple[Line, Filled]]]] = []
-    for line in lines:
-        block = [line]
-        next_line = line.once(following)
-        if next_line is not None:
-            block.append(next_line.once(whole))
-        frames = [(part, frame) for part in block for frame in part.once(frames_of)]
-        both = line.content | block[-1].content
-        near = held(sentence.evidence, weights, both) >= _FRAMED and _figures(weights) <= both
-        found.append((near, frames))
+    figures = _figures(weights)
+    blocks = [(line, after.once(whole) if (after := line.once(following)) is not None else line) for line in lines]
+    near = [
+        held(sentence.evidence, weights, both) >= _FRAMED and figures <= both
+        for both in (line.content | after.content for line, after in blocks)
+    ]
+    if not any(near):
+        return None
+    found = [
+        [(part, frame) for part in ((line, after) if after is not line else (line,)) for frame in part.once(frames_of)]
+        for line, after in blocks
+    ]
     for mine in own:
-        alike = [[pair for pair in frames if pair[1].group == mine.group] for _, frames in found]
+        alike = [[pair for pair in frames if pair[1].group == mine.group] for frames in found]
         if any(_supports(mine, frame) for frames in alike for _, frame in frames):
             continue
-        for (near, _), frames in zip(found, alike, strict=True):
-            hit = _crossing(mine, frames) if near else None
+        for frames, here in zip(alike, near, strict=True):
+            hit = _crossing(mine, frames) if here else None
             if hit is not None:
                 part, told, role = hit
                 slots = list(mine.roles.values())

@@ -20,7 +20,7 @@ _THEN = frozenset("afterward afterwards later next subsequently then thereafter"
 _FIRST = frozenset("first firstly initially".split())
 _LAST = frozenset("finally last lastly".split())
 _MARKING = _THEN | _FIRST | _LAST | {"followed", "preceded"}
-_DETERMINERS = frozenset("a an at every for her his its my no of our that the their this whose your".split())
+_WITHIN = lexicon.DETERMINERS | {"at", "for", "of", "whose"}  # before "last" or "first" as a plain adjective
 _POINTING = frozenset("that this which".split())
 _OPENING = frozenset("and but after before".split())
 _BREAKS = frozenset(",;.:\n—")
@@ -102,7 +102,7 @@ def _mark(reading: Reading, n: int) -> str:
         return form if after == "by" else ""
     opens = not before or before in _OPENING or _broken(reading, n)
     closes = not after or _broken(reading, n + 1)
-    if not (opens or closes or form in {"finally", "then"}) or before in _DETERMINERS:
+    if not (opens or closes or form in {"finally", "then"}) or before in _WITHIN:
         return ""
     return "then" if form in _THEN else "first" if form in _FIRST else "last" if form in _LAST else ""
 

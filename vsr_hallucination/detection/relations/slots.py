@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from vsr_hallucination.detection.relations.lexicon import CREDITING
 from vsr_hallucination.detection.relations.parts import Span, aliased, held, is_name, names, proper, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Kind,
@@ -16,7 +17,6 @@ from vsr_hallucination.detection.relations.reading import (
     joined,
     keys_of,
 )
-from vsr_hallucination.detection.relations.verbs import CREDITING
 
 _HELD = 0.85  # share of the rest of the sentence that the line holds
 _AROUND = 2  # words on either side that must be the line's
@@ -24,7 +24,7 @@ _EDGE = 4  # words on the only side, where the value opens or closes the sentenc
 _LONG_COPY = 13  # where the line's value comes again in the sentence
 _COPY = 9  # words around a value that make a copy of the sentence
 _LONGEST = 6  # words of a value
-_MOST = 12  # numbers of a sentence
+_MOST = 16  # numbers of a sentence
 _NEAR = 3  # words between a value and the verb that credits it
 _TITLES = frozenset(
     "agency archbishop bishop board captain chairman chief church city coach colonel commission company congress "
@@ -114,7 +114,7 @@ def _common(one: Sequence[str], at: int, two: Sequence[str], to: int, step: int)
 
 
 def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:
-    """Whether a line, which has the rest of the sentence, has the value too, and is no copy with another in its place."""
+    """Whether a line that has the rest of the sentence has the value too, and is no copy with another in its place."""
     own = content(sentence.tokens[span.first : span.last])
     return any(
         own <= line.content

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vsr_hallucination.detection.relations.lexicon import ANSWERING, CONTRASTS, SAYING, VIEWS
 from vsr_hallucination.detection.relations.parts import is_name
 from vsr_hallucination.detection.relations.reading import Text, Token, content, gap, keys_of
-from vsr_hallucination.detection.relations.verbs import ANSWERING, SAYING, VIEWS
 
-_BREAKS = frozenset("although but though whereas while".split())
+_BEFORE = CONTRASTS | {"and"}  # a clause that begins with its speaker
 _WITHIN = frozenset("a an and as by for in of s with".split())
 _LONGEST_NAME = 5
-_MOST = 8
+_MOST = 4  # of a sentence; prose has two
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,13 @@ def _before(text: str, tokens: Sequence[Token], lead: int, first: int) -> list[S
         return []
     speaker = frozenset(keys_of(tokens[first:last]))
     if last < len(tokens) and "," in gap(text, tokens, last):
-        if lead > 0 and ";" not in gap(text, tokens, lead) and tokens[lead - 1].folded not in _BREAKS | {"and"}:
+        opens = lead == 0 or ";" in gap(text, tokens, lead) or tokens[lead - 1].folded in _BEFORE
+        if not opens:
             return []
         end = _end(text, tokens, last)
         return [Statement(speaker, lead, last, last, end, content(tokens[last:end]))] if end > last else []
     begin = lead
-    while begin > 0 and not set(gap(text, tokens, begin)) & set(";:.") and tokens[begin - 1].folded not in _BREAKS:
+    while begin > 0 and not set(gap(text, tokens, begin)) & set(";:.") and tokens[begin - 1].folded not in CONTRASTS:
         begin -= 1
     ends = last == len(tokens) or bool(set(gap(text, tokens, last)) & set(";."))
     return [Statement(speaker, lead, last, begin, lead, content(tokens[begin:lead]))] if ends and begin < lead else []
@@ -115,7 +116,7 @@ def _end(text: str, tokens: Sequence[Token], first: int) -> int:
     last = first
     while last < len(tokens):
         before = set(gap(text, tokens, last)) if last > first else set()
-        if before & set(";") or (last > first and tokens[last].folded in _BREAKS):
+        if before & set(";") or (last > first and tokens[last].folded in CONTRASTS):
             break
         last += 1
     return last

@@ -111,36 +111,3 @@ def by_form() -> dict[str, tuple[Frame, ...]]:
         for form in frame.forms:
             found.setdefault(form, []).append(frame)
     return {form: tuple(frames) for form, frames in found.items()}
-
-
-# How a statement is given to somebody. What merely reports that somebody knew or showed something is left out.
-SAYING = frozenset(
-    "acknowledged add added adds admit admits admitted announce announced announces argue argued argues assert "
-    "asserted asserts believe believed believes claim claimed claims complained concede conceded concedes "
-    "conclude concluded concludes contend contended contends countered declare declared declares denied denies "
-    "deny estimate estimated estimates explain explained explains feel feels felt held hold holds insist insisted "
-    "insists maintain maintained maintains note noted notes objected observed predict predicted predicts propose "
-    "proposed proposes replied replies reply report reported reports responded retorted said say saying says "
-    "state stated states suggest suggested suggests suspect suspected think thinks thought warn warned warns "
-    "writes wrote".split()
-)
-# Verbs after which a clause of its own follows a colon: "B disagreed: the river was safe".
-ANSWERING = frozenset(
-    "agreed agrees answered countered disagreed disagrees objected replied responded retorted".split()
-)
-VIEWS = frozenset(
-    "account belief eyes judgement judgment opinion view words".split()
-)  # in the view of
-# Verbs and nouns that mark the neighbouring name as author, speaker or leader.
-CREDITING = SAYING | frozenset(
-    "according built by composed created creates designed developed directed discovered founded invented led painted "
-    "published written".split()
-)
-# Relations that are the same from both ends: an exchange changes nothing.
-SYMMETRIC = frozenset(
-    "adjacent adjoin adjoins against agree agreed allied along alongside and battled between border bordered "
-    "bordering borders both co-founded co-wrote collaborated compared connected connects coupled distance divorced "
-    "equal equals faced faces fight fights fought friend friends included including joined like link linked links "
-    "married marry meet meets merged met near neighbor neighbors neighbour neighbours next or partner partnered "
-    "partners plus resembles rival rivals same separated similar so such tied together v versus vs with".split()
-)

@@ -11,25 +11,24 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.parts import is_name
 from vsr_hallucination.detection.relations.reading import Text, Token, gap
 from vsr_hallucination.detection.relations.verbs import Frame, by_form
 
-_BE = frozenset("am are be been being got gets is was were".split())
+_BE = lexicon.BE | {"got", "gets"}
 _BESIDE = frozenset(
     "also am are be been being can could did do does ever first had has have is just later may might never not now "
     "only soon then to was were will would".split()
 )  # between a subject and its verb
 _BREAKS = frozenset("although and as because before but if or since than that though when whereas while".split())
-_RELATIVE = frozenset("that what which who whom whose".split())
+_RELATIVE = lexicon.RELATIVES | {"what"}
 _ENDS = frozenset(
     "about after against although among and are as at be because before but by came comes during for from had has "
     "have if in into is on only or over since so than that then though through to toward towards under until was "
     "were when where which while who whom with".split()
 )
-_DETERMINERS = frozenset(
-    "a an another any each every her his its my no of our that the their this those your".split()
-)
+_DETERMINERS = lexicon.DETERMINERS | {"of"}
 _CLAUSAL = frozenset("are had has have is to was were".split())
 _GENERIC = frozenset("building club company effort firm group job one project side team thing whole work".split())
 _MARKS = frozenset(",;:()—–[]|")
@@ -37,7 +36,7 @@ _PAST = ("ed", "ght", "lt", "ote", "rew", "won", "ave", "ought")
 _BEFORE = frozenset("before earlier formerly once originally previously until".split())
 _AFTER = frozenset("currently now nowadays since today".split())
 _LONGEST = 6  # content words of a party
-_MOST = 8  # frames of a text
+_MOST = 6  # frames of a text; prose has four at most
 _REACH = 24  # words after a verb in which a preposition still belongs to it
 _EMPTY: frozenset[str] = frozenset()
 

@@ -1,0 +1,113 @@
+"""All rules over an answer: which language they read, what they share, and how long they take at most."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.relations.check import check_relations
+from vsr_hallucination.detection.relations.lexicon import SAYING
+from vsr_hallucination.detection.relations.reading import Lines, Turned, whole
+from vsr_hallucination.detection.relations.verbs import by_form
+from vsr_hallucination.detection.sentence_features import sentence_spans
+from vsr_hallucination.detection.types import Grounding, Passage
+
+
+def indexed(evidence: str) -> EvidenceIndex:
+    return EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
+
+
+def found(evidence: str, answer: str, question: str = "") -> tuple[Turned, ...]:
+    return check_relations(answer, question, indexed(evidence))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "answer"),
+    [
+        ("El billete no incluye el desayuno en el hotel.", "El billete incluye el desayuno en el hotel."),
+        ("Der Preis stieg nach dem Krieg in der Stadt.", "Der Preis stieg vor dem Krieg in der Stadt."),
+        ("De toren is niet open op zondag in de stad.", "De toren is open op zondag in de stad."),
+        ("Anna Berg verkaufte das Haus an Karl Voss.", "Karl Voss verkaufte das Haus an Anna Berg."),
+        ("Le prix est 40 au nord et 11 au sud.", "Le prix est 11 au nord et 40 au sud."),
+    ],
+)
+def test_other_languages_are_not_read(evidence: str, answer: str) -> None:
+    assert found(evidence, answer) == ()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "answer", "kind"),
+    [
+        ("Orion Labs acquired Nordwind in 2007 for 490 euros.", "Orion Labs was acquired by Nordwind.", "roles"),
+        ("Prices rose sharply.", "Prices fell sharply.", "comparison"),
+        ("Guests have tickets.", "Guests don't have tickets.", "negation"),
+    ],
+)
+def test_few_small_words_show_english(evidence: str, answer: str, kind: str) -> None:
+    assert [turned.kind for turned in found(evidence, answer)] == [kind]
+
+
+def test_one_finding_a_sentence_in_text_order() -> None:
+    evidence = "The lift at the gate is in service. The price of copper rose in spring. The gate opens at nine."
+    answer = "The lift at the gate is not in service. The gate opens at nine. The price of copper fell in spring."
+    assert [answer[turned.start : turned.end] for turned in found(evidence, answer)] == ["not", "fell"]
+
+
+def test_a_line_too_long_for_one_is_read_as_a_sentence() -> None:
+    sentence = "The fee of 3.5 euros covers " + "towels and lockers and " * 14 + "soap."
+    passage = f"First. {sentence} Last."
+    index = indexed(passage)
+    assert len(index.units) > 3  # the sentence is cut in two
+    lines = Lines(index)
+    for unit in index.units[1:-1]:
+        assert whole(lines.at(unit)).text.strip() == sentence
+    assert whole(lines.at(index.units[0])).text.strip() == "First."
+
+
+def test_lines_are_looked_up_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[frozenset[str]] = []
+    real = EvidenceIndex.nearest
+
+    def counted(self: EvidenceIndex, terms: Sequence[str], *rest: object) -> list[Unit]:
+        looked.append(frozenset(terms))
+        return real(self, terms, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(EvidenceIndex, "nearest", counted)
+    index = indexed("The lift at the gate is in service. The gate opens at nine.")
+    for _ in range(3):
+        check_relations("The lift is in service. The gate opens at ten.", "When does the gate open?", index)
+    assert len(looked) == 2
+
+
+def hostile(kind: str, draw: random.Random) -> str:
+    names = "Anna Bert Cora Dirk Emil Fritz Hana Ivan Jana Karl Lena Mara Nils Olga Paul".split()
+    words = {
+        "verbs": names * 4 + sorted(by_form()) + ["the", "of", "which"] * 40,
+        "speakers": names + sorted(SAYING)[:20] + ["said", "that", "the", "according to", "of"] * 3,
+        "numbers": ["3", "4", "17", "1999", "in", "the", "and", "was"],
+        "negations": ["not", "the", "is", "never", "open", "gate,", "unless", "if", "always", "before"],
+        "names": [*names, "and", "of", "the", "from"],
+        "two": ["not", "the"],
+    }[kind]
+    return " ".join(draw.choice(words) for _ in range(100)) + ". "
+
+
+@pytest.mark.parametrize("kind", ["verbs", "speakers", "numbers", "negations", "names", "two"])
+def test_a_sentence_made_to_take_long_does_not(kind: str) -> None:
+    draw = random.Random(7)
+    answer = "".join(hostile(kind, draw) for _ in range(12))
+    index = indexed("".join(hostile(kind, draw) for _ in range(12)) + answer)
+    started = time.thread_time()
+    check_relations(answer, "Who sold what to whom?", index)
+    # Four times what it takes: without its bounds "verbs" takes ten times as long.
+    assert time.thread_time() - started < 0.06 * len(sentence_spans(answer))
+
+
+def test_sentences_beyond_the_bound_are_not_read() -> None:
+    answer = "The gate is open at nine. " * 400 + "The lift at the gate is not in service."
+    assert found("The lift at the gate is in service. The gate is open at nine.", answer) == ()
+    assert found("The lift at the gate is in service. The gate is open at nine.", answer[26:]) != ()
