@@ -22,7 +22,7 @@ PROSE = (
 
 def aligned(sentence: str, evidence: str, question: str = "") -> Alignment:
     index = EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
-    asked = index.terms(question)
+    asked = frozenset(index.terms(question))
     return align(index, sentence, near_units(index, index.terms(sentence), asked), asked)
 
 

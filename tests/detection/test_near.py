@@ -12,7 +12,7 @@ ROOMS = "How many rooms does Elm Court have?"
 
 def lines(sentence: str, evidence: str = LEDGER, question: str = "") -> list[str]:
     index = EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
-    found = near_units(index, index.terms(sentence), index.terms(question))
+    found = near_units(index, index.terms(sentence), frozenset(index.terms(question)))
     return [index.text(unit).strip() for unit in found]
 
 
@@ -42,6 +42,17 @@ def test_a_row_of_a_table_is_found_among_many() -> None:
 def test_they_are_few_however_much_evidence_there_is() -> None:
     ledger = "\n".join(f"Depot number {n} shipped crates to the lab by rail in May of that year." for n in range(3000))
     assert len(lines("The depot shipped crates to the lab by rail in May.", ledger)) == MAX_LINES
+
+
+def test_what_was_looked_up_is_remembered_within_bounds() -> None:
+    index = EvidenceIndex.build(Grounding((Passage("Depot North shipped crates. Elm Court was founded.", "$"),)))
+    asked = frozenset(index.terms(ROOMS))
+    terms = index.terms("Crates.")
+    assert near_units(index, terms, asked) is near_units(index, terms, asked)
+    assert near_units(index, terms, asked) is not near_units(index, terms, frozenset())
+    for n in range(1100):
+        near_units(index, ["crate", f"town{n}"], asked)
+    assert len(index.remembered) == 1024
 
 
 def test_few_words_need_their_question() -> None:

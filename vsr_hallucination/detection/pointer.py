@@ -67,6 +67,9 @@ class Remembered:
 
     _found: dict[Words, tuple[Unit, ...]] = field(default_factory=dict)
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def get(self, words: Words) -> tuple[Unit, ...] | None:
         return self._found.get(words)
 

@@ -25,7 +25,7 @@ from vsr_hallucination.detection.relations.reading import (
 _DATES = frozenset(MONTHS) | frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _ORDINALS = frozenset("first second third fourth fifth once twice".split())
 _LEANING = frozenset("after as before by for from including like when where which who with without".split())
-_MOST = 16  # halves of a line, values of a half
+_MOST = 12  # halves of a line, values of a half
 _FEWEST = 2  # content words that hold a value to its half
 
 
@@ -56,7 +56,7 @@ def across(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
 def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Turned, int] | None:
     """(finding, number of words that hold the value to its half)"""
     said = content(sentence.tokens[part.first : part.last])
-    values = _values(sentence, part)
+    values = [(span, tokens, content(tokens)) for span, tokens in _with_words(sentence, _values(sentence, part))]
     if not values or any(said <= half.content for line in lines for half in line.once(_halves)):
         return None
     for line in lines:
@@ -66,12 +66,12 @@ def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Tur
         halves = line.once(_halves) + (after.once(_halves)[:1] if after is not None else ())
         for one, two in pairwise(halves):
             for home, away in ((one, two), (two, one)):
-                found = _taken(sentence, said, values, home, away)
+                found = _taken(said, values, home, away)
                 if found is not None and not aliased(keys_of(found[1]), keys_of(found[2]), lines):
                     span, own, told = found
                     first, last = span.first, span.last
                     if _sort(own) == "name":  # which of two names is in the wrong place, none can say
-                        others = [v for v in values if _sort(sentence.tokens[v.first : v.last]) == "name"]
+                        others = [v for v, tokens, _ in values if _sort(tokens) == "name"]
                         first, last = min(v.first for v in others), max(v.last for v in others)
                     plain = {t.key: t for t in _plain(sentence, part) if t.key not in content(own)}
                     rest = len(plain) * any(not t.capital for t in plain.values())
@@ -85,15 +85,15 @@ def _plain(sentence: Sentence, part: Span) -> list[Token]:
 
 
 def _taken(
-    sentence: Sentence, said: frozenset[str], values: Sequence[Span], home: _Half, away: _Half
+    said: frozenset[str], values: Sequence[tuple[Span, Sequence[Token], frozenset[str]]], home: _Half, away: _Half
 ) -> tuple[Span, Sequence[Token], Sequence[Token]] | None:
     if home.line.tokens[home.first].folded in _LEANING or home.bracketed or away.bracketed:
         return None  # "As chairman of C, A …" speaks of what follows
-    for value in values:
-        tokens = sentence.tokens[value.first : value.last]
-        own = content(tokens)
+    for value, tokens, own in values:
+        if not own < away.content or own & home.content:
+            continue
         rest = said - own
-        if not own < away.content or own & home.content or not rest <= home.content or not rest - away.content:
+        if not rest <= home.content or not rest - away.content:
             continue
         sort = _sort(tokens)
         mine = [t for of, t in home.values if of == sort]
@@ -117,10 +117,9 @@ def _halves(line: Line) -> tuple[_Half, ...]:
     found = []
     for part in _stretches(line, lexicon.HALVING)[:_MOST]:
         tokens = line.tokens[part.first : part.last]
-        values = [line.tokens[value.first : value.last] for value in _values(line, part)]
-        sorted_values = tuple((_sort(value), value) for value in values)
+        values = tuple((_sort(words), words) for _, words in _with_words(line, _values(line, part)))
         bracketed = "(" in line.text[tokens[0].start : tokens[-1].end]
-        found.append(_Half(line, part.first, content(tokens), sorted_values, bracketed))
+        found.append(_Half(line, part.first, content(tokens), values, bracketed))
     return tuple(found)
 
 
@@ -143,6 +142,10 @@ def _values(text: Sentence | Line, part: Span) -> list[Span]:
         n for n in range(part.first, part.last) if tokens[n].key[:1].isdecimal() and tokens[n].folded not in _ORDINALS
     ]
     return (shortest + [Span(n, n + 1) for n in numbers if not _day(tokens, n)])[:_MOST]
+
+
+def _with_words(text: Text, spans: Sequence[Span]) -> list[tuple[Span, Sequence[Token]]]:
+    return [(span, text.tokens[span.first : span.last]) for span in spans]
 
 
 def _day(tokens: Sequence[Token], at: int) -> bool:

@@ -24,7 +24,7 @@ _EDGE = 4  # words on the only side, where the value opens or closes the sentenc
 _LONG_COPY = 13  # where the line's value comes again in the sentence
 _COPY = 9  # words around a value that make a copy of the sentence
 _LONGEST = 6  # words of a value
-_MOST = 16  # numbers of a sentence
+_MOST = 12  # numbers of a sentence
 _NEAR = 3  # words between a value and the verb that credits it
 _TITLES = frozenset(
     "agency archbishop bishop board captain chairman chief church city coach colonel commission company congress "

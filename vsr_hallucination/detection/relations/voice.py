@@ -23,6 +23,7 @@ _BESIDE = frozenset(
 )  # between a subject and its verb
 _BREAKS = frozenset("although and as because before but if or since than that though when whereas while".split())
 _RELATIVE = lexicon.RELATIVES | {"what"}
+_CLAUSES = _BREAKS | _RELATIVE  # what opens a clause
 _ENDS = frozenset(
     "about after against although among and are as at be because before but by came comes during for from had has "
     "have if in into is on only or over since so than that then though through to toward towards under until was "
@@ -32,10 +33,14 @@ _DETERMINERS = lexicon.DETERMINERS | {"of"}
 _CLAUSAL = frozenset("are had has have is to was were".split())
 _GENERIC = frozenset("building club company effort firm group job one project side team thing whole work".split())
 _MARKS = frozenset(",;:()—–[]|")
+_ASIDE = frozenset(";:()")
+_STOPS = _ASIDE | {"."}
 _PAST = ("ed", "ght", "lt", "ote", "rew", "won", "ave", "ought")
 _BEFORE = frozenset("before earlier formerly once originally previously until".split())
 _AFTER = frozenset("currently now nowadays since today".split())
 _LONGEST = 6  # content words of a party
+_WIDEST = 24  # words of a party, small ones too
+_MOST_VERBS = 8  # read in a text; of five thousand sentences of prose one has more
 _MOST = 6  # frames of a text; prose has four at most
 _REACH = 24  # words after a verb in which a preposition still belongs to it
 _EMPTY: frozenset[str] = frozenset()
@@ -68,9 +73,12 @@ def frames_of(source: Text) -> list[Filled]:
     """The first frames of ``verbs`` that the text holds with a role filled."""
     text, tokens = source.text, source.tokens
     found: list[Filled] = []
-    for at, token in enumerate(tokens):
-        if token.capital and at > 0:
-            continue
+    verbs = [
+        at for at, token in enumerate(tokens)
+        if (at == 0 or not token.capital) and (token.folded in _forms() or token.folded in _BE)
+    ]  # fmt: skip
+    for at in verbs[:_MOST_VERBS]:
+        token = tokens[at]
         if token.folded in _BE and at + 1 < len(tokens):
             roles = _stay(text, tokens, at)
             if roles:
@@ -125,7 +133,7 @@ def _roles(text: str, tokens: Sequence[Token], at: int, frame: Frame) -> dict[st
         roles[frame.subject] = subject
         if frame.object:
             roles[frame.object] = antecedent or obj
-            bare = last >= len(tokens) or tokens[last].folded in _ENDS or bool(set(gap(text, tokens, last)) & _MARKS)
+            bare = last >= len(tokens) or tokens[last].folded in _ENDS or not _MARKS.isdisjoint(gap(text, tokens, last))
             if roles[frame.object] is None and bare and tokens[at].folded.endswith(("ed", "en", "wn")):
                 return {}  # "sounds presented via speakers"
             if frame.group == "give" and frame.subject == "giver" and not _marked(text, tokens, last, "to"):
@@ -161,9 +169,9 @@ def _stay(text: str, tokens: Sequence[Token], at: int) -> dict[str, Slot]:
     if place >= len(tokens) or tokens[place].folded not in ("at", "in"):
         return {}
     first, last = at, at + 1
-    while first > 0 and not set(gap(text, tokens, first)) & set(";:.()"):
+    while first > 0 and _STOPS.isdisjoint(gap(text, tokens, first)):
         first -= 1
-    while last < len(tokens) and not set(gap(text, tokens, last)) & set(";:.()"):
+    while last < len(tokens) and _STOPS.isdisjoint(gap(text, tokens, last)):
         last += 1
     words = {token.folded for token in tokens[first:last]}
     before, after = bool(words & _BEFORE), bool(words & _AFTER)
@@ -185,7 +193,7 @@ def subject_of(text: str, tokens: Sequence[Token], at: int) -> tuple[Slot | None
     """(subject, what a relative "which" before that subject refers to) of the verb at ``at``."""
     end = at
     while end > 0 and (tokens[end - 1].folded in _BESIDE or tokens[end - 1].folded.endswith("ly")):
-        if set(gap(text, tokens, end)) & _MARKS:
+        if not _MARKS.isdisjoint(gap(text, tokens, end)):
             break
         end -= 1
     relative = end > 0 and tokens[end - 1].folded in _RELATIVE
@@ -210,26 +218,30 @@ def _named(tokens: Sequence[Token], slot: Slot) -> bool:
 def _back(text: str, tokens: Sequence[Token], end: int, skip_mark: bool = False) -> Slot | None:
     first = end
     while first > 0:
-        if set(gap(text, tokens, first)) & _MARKS and not (skip_mark and first == end):
+        if not _MARKS.isdisjoint(gap(text, tokens, first)) and not (skip_mark and first == end):
             break
         word = tokens[first - 1]
         if skip_mark and first < end and word.folded in _forms() and word.folded.endswith(_PAST):
             break  # an antecedent is the object of its own verb
-        if word.folded in _BREAKS | _RELATIVE and not _within_name(tokens, first - 1):
+        if word.folded in _CLAUSES and not _within_name(tokens, first - 1):
             break
         first -= 1
+        if end - first > _WIDEST:
+            return None
     return _slot(tokens, first, end)
 
 
 def _chunk(text: str, tokens: Sequence[Token], first: int) -> Slot | None:
     last = first
     while last < len(tokens):
-        marked = bool(set(gap(text, tokens, last)) & _MARKS)
+        marked = not _MARKS.isdisjoint(gap(text, tokens, last))
         if last > first and (marked or (tokens[last].folded in _ENDS and not _within_name(tokens, last))):
             break
         if last == first and (marked or tokens[last].folded in _ENDS):
             return None
         last += 1
+        if last - first > _WIDEST:
+            return None
     return _slot(tokens, first, last)
 
 
@@ -237,7 +249,7 @@ def _marked(text: str, tokens: Sequence[Token], first: int, preposition: str) ->
     """What follows ``preposition`` ("ahead_of": both words) in the clause that begins at ``first``."""
     wanted = preposition.split("_")
     for at in range(first, min(len(tokens), first + _REACH)):
-        if at > first and set(gap(text, tokens, at)) & set(";:()"):
+        if at > first and not _ASIDE.isdisjoint(gap(text, tokens, at)):
             return None
         if tokens[at].folded in _RELATIVE or (tokens[at].folded in _BE and at > first):
             return None
@@ -259,7 +271,7 @@ def _free(text: str, tokens: Sequence[Token], at: int, frame: Frame) -> dict[str
     roles: dict[str, Slot] = {}
     for preposition, role in frame.marked:
         for n in range(at + 1, min(len(tokens), at + 12)):
-            if set(gap(text, tokens, n)) & _MARKS:
+            if not _MARKS.isdisjoint(gap(text, tokens, n)):
                 break
             if tokens[n].folded == preposition:
                 slot = _chunk(text, tokens, n + 1)
