@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from vsr_hallucination.detection import encoding, evidence_values, numerals, values
+from vsr_hallucination.detection import encoding, numerals, signs, values
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.fold import CHUNK
 from vsr_hallucination.detection.pointer import EvidenceIndex
@@ -51,7 +51,8 @@ class Pattern:
         (values, "_SCAN"),
         (numerals, "_POINT"),
         (numerals, "_COMMA"),
-        (evidence_values, "_LESS"),
+        (signs, "_AMOUNT"),
+        (signs, "_MOVE"),
         (encoding, "_SPELLED_RE"),
         (encoding, "_SCALED_RE"),
     ],
@@ -62,9 +63,8 @@ def test_a_long_text_is_searched_in_pieces(
     sizes: list[int] = []
     monkeypatch.setattr(module, name, Pattern(getattr(module, name), sizes))
     grounding = Grounding((Passage(text, "$"),))
-    known = ValueSet.build([text])
+    known = ValueSet.build([text, "479"])
     check_values(text + " It fell by -479.", "How wide?", known, EvidenceIndex.build(grounding))
-    known.goes_below()
     encoding.EvidenceWords.from_texts(text[low:high] for low, high in pieces_of(text)).words(text)
     assert sizes
     assert max(sizes) <= PIECE + 64
