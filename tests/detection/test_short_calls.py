@@ -4,6 +4,7 @@ and with it the event loop, until it returns."""
 from __future__ import annotations
 
 import re
+import time
 from types import ModuleType
 from typing import Any
 
@@ -96,3 +97,15 @@ def test_a_date_is_not_cut_at_its_day() -> None:
     found = [value for value in values.values(line * 400) if value.kind == "date"]
     assert len(found) == 400
     assert {value.dates for value in found} == {((2024, 5, 3),)}
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\t", " \n", "a ", "a", "[1", "a[1] ", ": ", "1 ", "-", "- ", "\u00a0", "|", "“", "a drop "]
+)
+def test_a_text_of_nothing_but_one_thing_costs_no_more_than_another(unit: str) -> None:
+    text = "It was 5 km" + unit * (8_000 // len(unit)) + "b: 7\n"
+    started = time.process_time()
+    grounding = Grounding((Passage(text, "$"),))
+    index = EvidenceIndex.build(grounding)
+    check_values(text.replace("5", "-6"), "How long?", ValueSet.build([text]), index)
+    assert time.process_time() - started < 3

@@ -21,7 +21,8 @@ _BLOCK = 8192
 _HUNDRED = Decimal(100)
 _ALL_ONE_TYPE = 65_536  # characters read to learn a text's number style
 _LITERAL_SEARCHES = 200  # verbatim look-ups of identifiers per exchange; each is one pass in C
-_KEY = re.compile(r"^[^\S\n]*([^\n:]{1,120}?)(?:\[\d+\])?[^\S\n]*:", re.MULTILINE)
+# Spaces are taken once, and a key begins with none: else a line of spaces is tried from each of them to each other.
+_KEY = re.compile(r"^[^\S\n]*+([^\s:][^\n:]{0,119}?)(?:\[\d+\])?[^\S\n]{0,32}+:", re.MULTILINE)
 _GROUPS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PLAIN = re.compile(r"[1-9]\d{0,14}(?:\.\d{1,9})?|0(?:\.\d{1,9})?")
 _FIELD_TEXT = 200
