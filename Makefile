@@ -50,17 +50,19 @@ soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,
 	PYTHONPATH=tests $(BIN)/python tests/soak/reload.py
 	PYTHONPATH=tests $(BIN)/python tests/soak/config_cost.py
 
-train: $(STAMP)  ## make the embedded models again from DATA (training/README.md), measure them on DEV; continues where it stopped
+QUICK_OUT := training/runs/quick/models
+quick      = $(if $(QUICK),$(1) --run quick/$(2) --out $(QUICK_OUT)/$(2))
+train: $(STAMP)  ## make the embedded models again from DATA (training/README.md), measure them on DEV; continues where it stopped; QUICK=1: every step, on a few rows, beside the shipped ones
 	@test -n "$(DATA)" || { echo "say where the training rows are: make train DATA=path/to/train [DEV=path/to/dev]" >&2; exit 2; }
-	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.fact_check "$(DATA)" $(ARGS)
-	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.detector "$(DATA)" --epochs 2 $(ARGS)
-	$(BIN)/python -m training.sentence "$(DATA)"
-	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.explainer "$(DATA)" \
-	  --start training/runs/detector/checkpoint.pt --epochs 5 $(ARGS)
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.fact_check "$(DATA)" $(ARGS) $(call quick,--rows 600 --epochs 1,fact_check)
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.detector "$(DATA)" --epochs 2 $(ARGS) $(call quick,--scale 0.03 --steps 8,detector)
+	$(BIN)/python -m training.sentence "$(DATA)" $(if $(QUICK),--run quick/detector --model $(QUICK_OUT)/detector --limit 200)
+	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.explainer "$(DATA)" --epochs 5 $(ARGS) \
+	  --start training/runs/$(if $(QUICK),quick/)detector/checkpoint.pt $(call quick,--steps 8,explainer)
 	$(BIN)/python -m training.probe "$(DATA)"
 	@test -z "$(DEV)" || for set in ragtruth_qa lfqa_verification halueval_qa; do \
 	  $(BIN)/vsr-hallucination eval detector --data "$(DEV)/$$set.jsonl.gz" --out "eval-out/$$set" \
-	    $$(test $$set = halueval_qa && echo --pairs-within 0.2) || exit 1; done
+	    $(if $(QUICK),--backend $(QUICK_OUT)/detector) $$(test $$set = halueval_qa && echo --pairs-within 0.2) || exit 1; done
 
 proto: $(STAMP)  ## regenerate the message code under vsr_hallucination/wire/ from proto/
 	$(BIN)/python proto/compile.py

@@ -7,6 +7,7 @@ import pytest
 
 from support.driving import (
     GOOD,
+    IDENTITY,
     WRONG,
     Drive,
     chat_request,
@@ -33,7 +34,15 @@ from vsr_hallucination.config.schema import (
     Recipe,
     ReplaySettings,
 )
-from vsr_hallucination.detection.types import CheckFailure, CheckRequest, GateResult, Grounding, Passage, Reason
+from vsr_hallucination.detection.types import (
+    CheckFailure,
+    CheckRequest,
+    CheckResult,
+    GateResult,
+    Grounding,
+    Passage,
+    Reason,
+)
 from vsr_hallucination.exchange import ProtocolError, Stage
 from vsr_hallucination.intake import Intake
 from vsr_hallucination.judging import answered
@@ -964,3 +973,15 @@ def test_notes_never_hold_text() -> None:
         drive = Drive(detect=failing(Reason.TIMEOUT))
         buffered(drive, body)
         assert "Depot" not in repr([note for note in drive.orders if type(note).__name__ == "Note"])
+
+
+def test_the_log_says_why_a_check_failed() -> None:
+    why = CheckFailure(Reason.DETECTOR_FAILED, "the endpoint answered 401")
+    drive = Drive(detect=lambda request: CheckResult(IDENTITY, failure=why))
+    buffered(drive, chat_response(WRONG))
+    (note,) = drive.noted("check_failed")
+    assert note.fields == {"exchange": "x1", "reason": "detector_failed", "detail": "the endpoint answered 401"}
+    gate = CheckFailure(Reason.FACT_CHECK_FAILED, "RuntimeError")
+    drive = Drive(gate=GateResult(False, None, gate))
+    buffered(drive, chat_response(WRONG))
+    assert [note.fields["detail"] for note in drive.noted("fact_check_failed")] == ["RuntimeError"]

@@ -11,7 +11,7 @@ from typing import Final
 
 from vsr_hallucination.audit import Draft
 from vsr_hallucination.config.schema import Config, Decision, DecisionSource, FactCheckMode, HallucinationRule
-from vsr_hallucination.detection.types import GateResult
+from vsr_hallucination.detection.types import CheckFailure, GateResult
 from vsr_hallucination.intake import Intake, nothing
 from vsr_hallucination.judging import decision_by_name, decision_by_rules, decision_without_gate, rules_of, settled
 from vsr_hallucination.orders import Classify, Note, Order, Resume, Save, Send
@@ -23,6 +23,7 @@ from vsr_hallucination.streaming import Tap
 from vsr_hallucination.wire.messages import HeaderMap, Mutation, Phase, Reply, RequestTrailers, ResponseTrailers
 
 Step = Callable[[float], None]
+_DETAIL = 200  # characters of what a failure says of itself
 _NO_METADATA: Final[Mapping[str, str]] = {}
 
 
@@ -80,6 +81,11 @@ class Case:
 
     def note(self, event: str, *, warning: bool = False, **fields: str | int | float | bool) -> None:
         self._orders.append(Note(event, {"exchange": self.record.id, **fields}, warning))
+
+    def note_failure(self, event: str, failure: CheckFailure) -> None:
+        """A check that did not happen, with the words for it, which never hold text."""
+        why = {"detail": failure.message[:_DETAIL]} if failure.message else {}
+        self.note(event, warning=True, reason=str(failure.reason), **why)
 
     def save(self, at: float, lifecycle: Lifecycle) -> None:
         """The final record, once."""

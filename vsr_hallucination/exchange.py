@@ -98,7 +98,7 @@ class Exchange:
         if case.gate is None and not case.finished:
             case.hear_gate(result)
             if result.failure is not None:
-                case.note("fact_check_failed", warning=True, reason=str(result.failure.reason))
+                case.note_failure("fact_check_failed", result.failure)
             judge_when_ready(case, at)
         return case.take()
 

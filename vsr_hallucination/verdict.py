@@ -68,7 +68,7 @@ def conclude(case: Case, results: Mapping[int, CheckResult], at: float) -> None:
         found = answered(rules, case.intake, case.gate, reading, results)
     for result in results.values():
         if result.failure is not None:
-            case.note("check_failed", warning=True, reason=str(result.failure.reason))
+            case.note_failure("check_failed", result.failure)
     _send(case, found, at, Lifecycle.COMPLETED)
 
 

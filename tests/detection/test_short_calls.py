@@ -4,12 +4,13 @@ and with it the event loop, until it returns."""
 from __future__ import annotations
 
 import re
+import time
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from vsr_hallucination.detection import encoding, evidence_values, numerals, values
+from vsr_hallucination.detection import encoding, numerals, signs, values
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.fold import CHUNK
 from vsr_hallucination.detection.pointer import EvidenceIndex
@@ -51,7 +52,8 @@ class Pattern:
         (values, "_SCAN"),
         (numerals, "_POINT"),
         (numerals, "_COMMA"),
-        (evidence_values, "_LESS"),
+        (signs, "_AMOUNT"),
+        (signs, "_MOVE"),
         (encoding, "_SPELLED_RE"),
         (encoding, "_SCALED_RE"),
     ],
@@ -62,9 +64,8 @@ def test_a_long_text_is_searched_in_pieces(
     sizes: list[int] = []
     monkeypatch.setattr(module, name, Pattern(getattr(module, name), sizes))
     grounding = Grounding((Passage(text, "$"),))
-    known = ValueSet.build([text])
+    known = ValueSet.build([text, "479"])
     check_values(text + " It fell by -479.", "How wide?", known, EvidenceIndex.build(grounding))
-    known.goes_below()
     encoding.EvidenceWords.from_texts(text[low:high] for low, high in pieces_of(text)).words(text)
     assert sizes
     assert max(sizes) <= PIECE + 64
@@ -96,3 +97,15 @@ def test_a_date_is_not_cut_at_its_day() -> None:
     found = [value for value in values.values(line * 400) if value.kind == "date"]
     assert len(found) == 400
     assert {value.dates for value in found} == {((2024, 5, 3),)}
+
+
+@pytest.mark.parametrize(
+    "unit", [" ", "\t", " \n", "a ", "a", "[1", "a[1] ", ": ", "1 ", "-", "- ", "\u00a0", "|", "“", "a drop "]
+)
+def test_a_text_of_nothing_but_one_thing_costs_no_more_than_another(unit: str) -> None:
+    text = "It was 5 km" + unit * (8_000 // len(unit)) + "b: 7\n"
+    started = time.process_time()
+    grounding = Grounding((Passage(text, "$"),))
+    index = EvidenceIndex.build(grounding)
+    check_values(text.replace("5", "-6"), "How long?", ValueSet.build([text]), index)
+    assert time.process_time() - started < 3

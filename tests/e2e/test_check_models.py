@@ -29,6 +29,13 @@ def check(evidence: str, answer: str, tmp_path: Path, *options: str) -> int:
     return main(["check", "--grounding", evidence, "--answer", str(file), *options])
 
 
+def test_a_byte_order_mark_moves_no_offset(evidence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(evidence, "\ufeff" + INVENTED, tmp_path, "--question", QUESTION, "--json")
+    spans = json.loads(capsys.readouterr().out)["spans"]
+    text = (tmp_path / "answer.txt").read_text(encoding="utf-8-sig")
+    assert [text[span["start"] : span["end"]] for span in spans] == [span["text"] for span in spans] != []
+
+
 def test_an_invented_number_is_exit_1_with_the_span_and_its_evidence(
     evidence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

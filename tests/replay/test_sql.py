@@ -36,6 +36,25 @@ def test_records_survive_the_process(tmp_path: Path) -> None:
     assert SqlStore(url).get("r1") == record()
 
 
+@pytest.mark.parametrize("how", ["removed", "removed with its log", "moved"])
+def test_a_file_taken_away_is_begun_anew(how: str, tmp_path: Path) -> None:
+    file, url = tmp_path / "replay.db", f"sqlite:///{tmp_path}/replay.db"
+    store = SqlStore(url)
+    store.put((record(),))
+    if how == "moved":
+        file.rename(tmp_path / "replay.old")
+    else:
+        file.unlink()
+        if "log" in how:
+            for beside in tmp_path.glob("replay.db-*"):
+                beside.unlink()
+    store.put((record("r2"),))
+    store.put((record("r3"),))
+    found = SqlStore(url)
+    assert {r.id for r in found.query(Query()).records} == {"r2", "r3"}
+    assert store.get("r3") is not None and store.get("r1") is None
+
+
 def test_outcomes_are_rows_one_can_ask_by_sql(tmp_path: Path) -> None:
     store = SqlStore(f"sqlite:///{tmp_path}/replay.db")
     store.put((record(), record("r2")))

@@ -21,8 +21,9 @@ from vsr_hallucination.config.schema import (
     HallucinationRule,
     Recipe,
 )
+from vsr_hallucination.detection.deadline import DetectionError
 from vsr_hallucination.detection.loading import ModelError
-from vsr_hallucination.detection.types import CheckRequest, CheckResult, Grounding
+from vsr_hallucination.detection.types import CheckRequest, CheckResult, Grounding, Reason
 from vsr_hallucination.server.models import CheckerKey, GateKey
 from vsr_hallucination.server.provision import Provisioner
 from vsr_hallucination.telemetry import Telemetry
@@ -42,6 +43,7 @@ class Models(ModelOf):
         self.threads: set[str] = set()
         self.pause = 0.0
         self.broken = False
+        self.problem: Exception = ConnectionError("secret")
 
     def make(self, key: Any) -> Any:
         self.threads.add(threading.current_thread().name)
@@ -62,7 +64,7 @@ class Models(ModelOf):
 
     async def probe(self) -> None:
         if self.broken:
-            raise ConnectionError("secret")
+            raise self.problem
 
     async def aclose(self) -> None:
         self.closed_count += 1
@@ -193,6 +195,20 @@ async def test_a_model_that_does_not_answer_its_probe_is_kept_and_asked_again() 
     assert "secret" not in str(runtime.missing)
     models.broken = False
     assert await runtime.probe() and runtime.missing == () and not runtime.silent
+
+
+async def test_why_a_probe_failed_is_said_once_in_words(caplog: pytest.LogCaptureFixture) -> None:
+    models = Models()
+    models.broken = True
+    models.problem = DetectionError(Reason.DETECTOR_FAILED, "the endpoint cannot be reached (ConnectError)")
+    runtime = await provisioner(models).provision(config(Recipe(hallucination=(RULE,))))
+    assert not await runtime.probe()
+    said = [record.getMessage() for record in caplog.records if "model_silent" in record.getMessage()]
+    assert len(said) == len(set(said)) == 2
+    assert all("failed a probe: the endpoint cannot be reached (ConnectError)" in line for line in said)
+    models.problem = DetectionError(Reason.DETECTOR_FAILED, "the endpoint answered 401")
+    await runtime.probe()
+    assert "the endpoint answered 401" in caplog.text and "answered 401" in str(runtime.missing)
 
 
 async def test_settings_that_differ_in_detection_do_not_share() -> None:

@@ -73,7 +73,7 @@ def read(path: Path) -> list[Predicted]:
     """The rows of a predictions.jsonl. Raises Failure."""
     found: list[Predicted] = []
     try:
-        for line in path.read_text("utf-8", "replace").split("\n"):
+        for line in path.read_text("utf-8-sig", "replace").split("\n"):
             if not line:
                 continue
             value = json.loads(line)

@@ -13,7 +13,8 @@ _SUMMARY = "Checks LLM answers against the evidence their request carried, in fr
 
 _CHECK_NOTES = """\
 exit status: 0 not_detected, 1 detected, 2 usage, 3 unavailable, 4 not_applicable (only with --gate).
-Span offsets are code points of the answer's text, half-open.
+Span offsets are code points of the answer's text, half-open: what they name in a file is, in Python,
+open(FILE, encoding="utf-8-sig", newline="").read()[start:end]. A byte order mark is no text; "\\r\\n" is two.
 """
 
 _VALIDATE_NOTES = "exit status: 0 usable, 1 usable with warnings (only with --strict), 2 errors.\n"

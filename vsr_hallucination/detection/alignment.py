@@ -27,7 +27,7 @@ _OPENING = " \t\n\"'“”‘’([*_`–—•#|-"
 _NUMBERED = re.compile(r"\W{0,4}\d{1,3}[.)]\s")
 _LABEL = re.compile(r"(?: [A-Z]\w*){0,3}[*_` ]{0,4}:")
 _FIELD = re.compile(r"[|=;:]|,(?! )|\t")
-_RECORD = re.compile(r"\s*((?:[\w .\-]*\[\d+\])+)[.:]")
+_RECORD = re.compile(r"\s*+((?:[\w .\-]*\[\d+\])+)[.:]")
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d))[^\W_]+)*")
 _NEGATIONS = frozenset(
     "not no never cannot can't without neither nor isn't aren't wasn't weren't don't doesn't didn't won't".split()

@@ -114,7 +114,7 @@ class Consequences:
         counted = 1 < number <= 10_000 and number == number.to_integral_value() and not value.negative
         if counted and not value.units and int(number) in self.evidence.counts:
             return True
-        if (not value.negative or self.evidence.goes_below()) and self._rounds(value):
+        if self._rounds(value):
             return True
         if self._spans_years(sentence, value):
             return True
@@ -214,7 +214,9 @@ class Consequences:
     def _rounds(self, value: Value) -> bool:
         """True where the number is one of the evidence, of its kind, with fewer digits; or it bounds one."""
         before = self.answer[max(0, value.start - 24) : value.start]
-        fits, near = self.evidence.measures.fits, self.evidence.near
+        near = self.evidence.near
+        # "20 elements" are as many by chance where -19.6 stands as where 19.6 does.
+        fits = self.evidence.measures.fits if value.counts else self.evidence.fits
         for number in value.readings:
             exponent = number.as_tuple().exponent
             if not isinstance(exponent, int):
@@ -235,7 +237,7 @@ class Consequences:
             tags = self.evidence.measures.tags
             for known in near(low, high):
                 alike = not value.units or not tags.get(known, frozenset()).isdisjoint(value.units)
-                if alike and _digits(known) > _digits(number):
+                if alike and _digits(known) > _digits(number) and self.evidence.signed_so(known, value):
                     return True
         return False
 

@@ -11,6 +11,7 @@ from decimal import Decimal
 from heapq import merge
 
 from vsr_hallucination.detection.encoding import MONTHS
+from vsr_hallucination.detection.evidence_signs import Signs
 from vsr_hallucination.detection.fold import latin_skeleton
 from vsr_hallucination.detection.measures import BARE, FIELD, OTHER, Measures
 from vsr_hallucination.detection.numerals import Style, style_of
@@ -21,12 +22,8 @@ _BLOCK = 8192
 _HUNDRED = Decimal(100)
 _ALL_ONE_TYPE = 65_536  # characters read to learn a text's number style
 _LITERAL_SEARCHES = 200  # verbatim look-ups of identifiers per exchange; each is one pass in C
-_KEY = re.compile(r"^[^\S\n]*([^\n:]{1,120}?)(?:\[\d+\])?[^\S\n]*:", re.MULTILINE)
-_LESS = re.compile(
-    r"\b(?:minus|negative|below|under|less|loss(?:es)?|lost|deficit|f[ae]ll|falls|fallen|drop\w*|declin\w*|decreas\w*|"
-    r"reduc\w*|lower\w*|down|shr[aiu]nk|cut|cuts|owed?|owes|debt|overdr\w+)\b|\(\d",
-    re.IGNORECASE,
-)
+# Spaces are taken once, and a key begins with none: else a line of spaces is tried from each of them to each other.
+_KEY = re.compile(r"^[^\S\n]*+([^\s:][^\n:]{0,119}?)(?:\[\d+\])?[^\S\n]{0,32}+:", re.MULTILINE)
 _GROUPS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _PLAIN = re.compile(r"[1-9]\d{0,14}(?:\.\d{1,9})?|0(?:\.\d{1,9})?")
 _FIELD_TEXT = 200
@@ -40,7 +37,7 @@ class ValueSet:
 
     numbers: set[Decimal] = field(default_factory=set)
     percents: set[Decimal] = field(default_factory=set)
-    negatives: set[Decimal] = field(default_factory=set)  # without their sign; ``numbers`` has them too
+    signs: Signs = field(default_factory=Signs)
     ends: set[Decimal] = field(default_factory=set)
     ranges: set[tuple[Decimal, Decimal]] = field(default_factory=set)
     identifiers: set[str] = field(default_factory=set)
@@ -56,7 +53,6 @@ class ValueSet:
     _yearless: set[tuple[int | None, int | None]] = field(default_factory=set)  # likewise of those without a year
     _folded: list[str] | None = None  # the texts as identifiers are compared, in pieces
     _searches: int = 0
-    _less: bool | None = None
 
     @classmethod
     def build(cls, texts: Iterable[str], alive: Callable[[], None] = lambda: None) -> ValueSet:
@@ -99,6 +95,7 @@ class ValueSet:
                     number = Decimal(text)
                     self.numbers.add(number)
                     self.measures.tag((number,), FIELD)
+                    self.signs.add_plain((number,))
                     continue
                 for value in values(text[:_FIELD_TEXT], style):
                     self._add(value)
@@ -112,13 +109,13 @@ class ValueSet:
             else:
                 self.ranges.add(value.range)
                 self.ends.update(value.readings)
-            if value.negative:
-                self.negatives.update(value.readings)
+            self.signs.add(value)
             if value.percent:
                 self.percents.update(value.readings)
         elif value.kind == "identifier":
             self.identifiers.add(value.key)
             self.numbers.update(value.parts)
+            self.signs.add_plain(value.parts)
         elif value.kind == "time":
             self.minutes.update(value.minutes)
         else:
@@ -128,6 +125,7 @@ class ValueSet:
                 parts = [Decimal(part) for part in (year, day) if part is not None]
                 self.numbers.update(parts)
                 self.measures.tag(parts, OTHER)
+                self.signs.add_plain(parts)
 
     def _add_date(self, date: Date) -> None:
         if date in self.dates:
@@ -141,32 +139,26 @@ class ValueSet:
     def holds_number(self, value: Value, *, as_bound: bool = False) -> bool:
         """Whether one of the value's readings is here; a percentage also as a fraction, and the other way round.
 
-        A negative number needs a negative one here, or a text that speaks of less ("fell by 3 %")."""
-        if value.negative and self.negatives.isdisjoint(value.readings) and not self._speaks_of_less():
-            return False
-        fits = self.measures.fits
+        With another sign it is another number; but "fell by 3 %" says -3 %, too (``signs``)."""
+        fits = self.fits
         for number in value.readings:
             if (number in self.numbers or (as_bound and number in self.ends)) and fits(number, value):
                 return True
             share = number / _HUNDRED
             if value.percent and share != share.to_integral_value() and share in self.numbers and fits(share, value):
                 return True
-            if not value.units and number * _HUNDRED in self.percents:
+            if not value.units and number * _HUNDRED in self.percents and self.signed_so(number * _HUNDRED, value):
                 return True
         if value.range is not None and value.range in self.ranges and fits(value.readings[0], value):
             return True
         return bool(value.parts) and not value.scaled and all(part in self.numbers for part in value.parts)
 
-    def goes_below(self) -> bool:
-        """Whether a number of these texts can be meant as a negative one."""
-        return bool(self.negatives) or self._speaks_of_less()
+    def fits(self, number: Decimal, value: Value) -> bool:
+        """Whether ``number`` stands here as something that ``value`` may be, and with its sign."""
+        return self.measures.fits(number, value) and self.signed_so(number, value)
 
-    def _speaks_of_less(self) -> bool:
-        if self._less is None:
-            self._less = any(
-                _LESS.search(text, low, high) is not None for text in self.texts for low, high in pieces_of(text)
-            )
-        return self._less
+    def signed_so(self, number: Decimal, value: Value) -> bool:
+        return self.signs.hold(number, value, self.measures.tags.get(number, frozenset()), self.texts)
 
     def holds_identifier(self, value: Value) -> bool:
         """Whether the identifier is here as a string (case and look-alike letters aside), or inside a longer one."""

@@ -80,7 +80,9 @@ class Measures:
             self.shares.extend(value.readings)
         for unit in value.units:
             for reading in value.readings:
-                self._amount(reading, unit)
+                # Degrees are the only amounts that another unit gives another sign.
+                below = value.negative and UNITS[unit].dimension == "temperature"
+                self._amount(-reading if below else reading, unit)
         self._join(value, text)
 
     def _stands_with(self, value: Value, text: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from vsr_hallucination.detection.pointer import EvidenceIndex, Unit
+from vsr_hallucination.detection.signs import clash
 from vsr_hallucination.detection.types import EvidencePointer
 from vsr_hallucination.detection.units import dimensions
 from vsr_hallucination.detection.values import Value, values
@@ -95,9 +96,11 @@ def contradicts(
             apart = bool(value.units and other.units) and set(value.units).isdisjoint(other.units)
             if other.percent != value.percent or other.ordinal != value.ordinal or other.decade != value.decade:
                 continue
-            if not apart and not set(other.readings).isdisjoint(value.readings):
+            same = not set(other.readings).isdisjoint(value.readings)
+            turned = same and clash(other, value) and bool(value.readings[0])
+            if not apart and same and not turned:
                 continue
-            if not apart and said.intersection(other.readings):
+            if not apart and not turned and said.intersection(other.readings):
                 continue
             alike = value.units and not dimensions(value.units).isdisjoint(dimensions(other.units))
             if alike and len(shared) >= 2:

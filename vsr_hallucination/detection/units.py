@@ -115,6 +115,8 @@ class Reading:
 def unit_at(text: str, start: int, end: int) -> Reading:
     """The unit of the number ``text[start:end]`` (``end``: behind its magnitude)."""
     before = _BEFORE.search(text[max(0, start - 8) : start])
+    if before is not None and before.group("sign") == "$" and text[end : end + 1] == "$":
+        before, end = None, end + 1  # "$5$ km": mathematics
     if before is not None:
         return Reading(_named(before.group("sign") or before.group("code")), end)
     match = _BEHIND.match(text, end)

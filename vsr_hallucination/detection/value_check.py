@@ -25,9 +25,10 @@ from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.quantities import quantities
 from vsr_hallucination.detection.rivals import contradicts, nearest
 from vsr_hallucination.detection.rivals import point_at_value as point_at_value
+from vsr_hallucination.detection.signs import Wording
 from vsr_hallucination.detection.text import sentences, split_long, tidy_span
 from vsr_hallucination.detection.types import EvidencePointer
-from vsr_hallucination.detection.units import unit_named
+from vsr_hallucination.detection.units import UNITS, unit_named
 from vsr_hallucination.detection.values import Value, values
 
 VALUE_CHECK_CONFIDENCE = 0.95
@@ -92,6 +93,7 @@ def check_values(
     asked = ValueSet.build((question,)) if question else ValueSet()
     shown = _Answer.of(answer)
     marks = Marks(answer, len(index.grounding.passages) + len(index.grounding.unread))
+    wording = Wording(answer, question)
     consequences = Consequences(answer, evidence, lambda span: _lines(answer, span, index))
     flagged: list[Flagged] = []
     confirmed: list[tuple[int, int]] = []
@@ -100,6 +102,8 @@ def check_values(
         if n % 64 == 0:
             alive()
         before, last = value, before
+        if evidence.signs.any_negative() and _said_as_less(wording, shown, value):
+            value = replace(value, unsure=True)
         if value.worded:
             kept = _worded_is_fine(evidence, answer, value)
         elif _holds(evidence, answer, value):
@@ -149,6 +153,13 @@ def _read(answer: str, style: Style) -> Iterator[tuple[Value, Value | None]]:
         yield held, None
 
 
+def _said_as_less(wording: Wording, shown: _Answer, value: Value) -> bool:
+    """Whether words take the place of a minus: "a loss of 5 million", "5 degrees below zero"."""
+    if value.kind != "number" or value.negative or value.unsure:
+        return False
+    return wording.less(shown.sentence(value.start), value.start, value.end, value.unit_end)
+
+
 def _worded_is_fine(evidence: ValueSet, answer: str, value: Value) -> bool:
     """Whether an amount in words ("half an hour", "a third of") has its like in the evidence, or is only a manner."""
     number, measures = value.readings[0], evidence.measures
@@ -175,7 +186,11 @@ def _says_the_same(evidence: ValueSet, answer: str, last: Value | None, value: V
         return measures.share(number, step_of(number), approximate=about)
     if not value.units:
         return False
-    if measures.converts(number, value.units, step_of(number), approximate=about):
+    degrees = any(UNITS[unit].dimension == "temperature" for unit in value.units)
+    signed = [-number if value.negative else number] if degrees else [number]
+    if degrees and value.unsure:
+        signed.append(-number)
+    if any(measures.converts(said, value.units, step_of(number), approximate=about) for said in signed):
         return True
     for first, second in ((last, value), (value, after)):
         joined = together(first, second, answer) if first is not None and second is not None else None

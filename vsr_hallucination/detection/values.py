@@ -23,8 +23,9 @@ from vsr_hallucination.detection.numerals import (
     readings,
     spelled,
 )
+from vsr_hallucination.detection.signs import Kind, Sign, sign
 from vsr_hallucination.detection.text import UNSPACED
-from vsr_hallucination.detection.units import PERCENT, Reading, unit_at
+from vsr_hallucination.detection.units import PERCENT, UNITS, Reading, unit_at
 
 Date = tuple[int | None, int | None, int | None]
 
@@ -35,7 +36,7 @@ class Value:
 
     ``readings``: what a number may mean. ``key``: an identifier's comparable form. ``dates``: year, month, day, each
     possibly unknown. ``minutes``: a time of day. ``ambiguous``: never flagged. ``spelled``: written in words.
-    ``negative``: a minus sign stands before it; ``readings`` are without it.
+    ``negative``: it is below zero (``signs``); ``readings`` are without the sign. ``unsure``: either sign holds.
     ``range``: the number is an endpoint of it. ``parts``: numbers inside that may stand for it.
     ``units``: what a number may be measured in, to ``unit_end``; ``counts``: a noun follows that is no known unit.
     ``ordinal``: "19th". ``decade``: "1890s". ``worded``: an amount without a figure
@@ -54,6 +55,7 @@ class Value:
     ambiguous: bool = False
     spelled: bool = False
     negative: bool = False
+    unsure: bool = False
     range: tuple[Decimal, Decimal] | None = None
     parts: tuple[Decimal, ...] = ()
     units: tuple[str, ...] = ()
@@ -108,15 +110,10 @@ _AFTER = re.compile(
     rf"|m|b|t)\b\.?)?(?P<percent>{_S}?(?:%|‰|percent\b|per{_S}cent\b|pct\b|Prozent\b|pour{_S}cent\b))?",
     re.IGNORECASE,
 )
-# A minus belongs to the number it touches; after a digit or letter it joins, and after "- " it is a bullet.
-_MINUS = re.compile(r"(?:(?:^|[\s(\[{=:,;|<>*_\"'`$€£/])-|(?:^|[^\w\s-][ ]|[^\W\d_][ ])(?:minus|negative)[ ])[$€£]?$")
-_BULLET = re.compile(r"(?:^|\n)[ \t]*-$")
-_UNJOINED = re.compile(r"\d[ \u00a0]*-[$€£]?$")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![^\W_])")
 _DECADE = re.compile(r"[ ]?'?[ ]?s(?![^\W_])")
 _LABEL = re.compile(r"\b(?:passage|document|source|doc|text|page|step)[ ]$", re.IGNORECASE)
 _HALF_MORE = re.compile(r"[ -]and[ -]a[ -]half(?![^\W_])")
-_BARE_LINE = re.compile(r"[^\w\n]*(?:\n|$)")
 _JOIN = re.compile(rf"(?:{_S}?-{_S}?|{_S}(?:to|bis|à|through|until){_S}|~)[$€£]?")
 _LISTED = re.compile(rf"{_S}?(?:,|/|&|,?{_S}(?:and|or|und|oder|et|ou|y|o)){_S}?")
 _AND = re.compile(rf"{_S}(?:and|und|et|y){_S}[$€£]?")
@@ -126,33 +123,55 @@ _BETWEEN = re.compile(rf"\b(?:between|zwischen|entre){_S}[$€£]?$", re.IGNOREC
 def values(text: str, style: Style = NO_STYLE) -> Iterator[Value]:
     """Every value in ``text``, in order. ``style`` settles ambiguous forms (``numerals.readings``)."""
     for chunk in folded_chunks(text):
-        yield from _in_chunk(chunk, style)
+        yield from _in_chunk(chunk, text, style)
 
 
-def _in_chunk(chunk: Folded, style: Style) -> Iterator[Value]:
-    held: tuple[int, int, Value] | None = None  # a number that the next one may turn into a range
+def _in_chunk(chunk: Folded, source: str, style: Style) -> Iterator[Value]:
+    held: tuple[int, int, Sign, Value] | None = None  # a number that the next one may turn into a range
     for start, end, found in _scan(chunk.text, style):
+        minus = _sign(found, start, end, max(held[1], held[3].unit_end) if held else -1, chunk, source)
         if held is not None:
             gap = chunk.text[held[1] : start] if start - held[1] <= 12 else "\n"
             joined = _JOIN.fullmatch(gap) or (
                 _AND.fullmatch(gap) and _BETWEEN.search(chunk.text[max(0, held[0] - 12) : held[0]])
             )
-            first = held[2]
+            first = held[3]
             if joined and found.kind == "number":
                 first, found = _as_range(first, found)
             bare = first.kind == "number" and not first.units and not first.counts
             if bare and found.units and (joined or _LISTED.fullmatch(gap)):
                 first = replace(first, units=found.units, percent=found.percent)  # "10 and 20 percent"
-            yield _placed(chunk, held[0], held[1], first)
-        held = (start, end, found)
+            yield _placed(chunk, held[0], held[1], held[2], first)
+        held = (start, end, minus, found)
     if held is not None:
-        yield _placed(chunk, held[0], held[1], held[2])
+        yield _placed(chunk, *held)
 
 
-def _placed(chunk: Folded, start: int, end: int, found: Value) -> Value:
+def _sign(found: Value, start: int, end: int, last: int, chunk: Folded, source: str) -> Sign:
+    if found.kind != "number":
+        return ""
+    return sign(
+        chunk.text, start, end, max(end, found.unit_end), last, lambda at: source[chunk.at(at, at + 1)[0]],
+        kind=_kind(found),
+    )  # fmt: skip
+
+
+def _kind(found: Value) -> Kind:
+    dimension = UNITS[found.units[0]].dimension if found.units else ""
+    if dimension in ("temperature", "percent"):
+        return "degrees"
+    if found.counts or dimension == "time":
+        return "things"
+    number = found.readings[0]
+    if not found.units and not found.scaled and 1000 <= number <= 2200 and number == number.to_integral_value():
+        return "year"
+    return ""
+
+
+def _placed(chunk: Folded, start: int, end: int, minus: Sign, found: Value) -> Value:
     first, last = chunk.at(start, end)
     unit_end = chunk.at(start, found.unit_end)[1] if found.unit_end > end else last
-    return replace(found, start=first, end=last, unit_end=unit_end)
+    return replace(found, start=first, end=last, unit_end=unit_end, negative=minus == "-", unsure=minus == "?")
 
 
 def _as_range(first: Value, last: Value) -> tuple[Value, Value]:
@@ -260,17 +279,9 @@ def _number(
         beside = Reading((PERCENT,), after.end())
     return Value(
         0, 0, "number", readings=meanings, percent=beside.units == (PERCENT,), scaled=scaled, ambiguous=ambiguous,
-        spelled=spelt, negative=_negative(text, start, end), parts=original if scaled else (), units=beside.units,
+        spelled=spelt, parts=original if scaled else (), units=beside.units,
         unit_end=beside.end, counts=beside.counts, ordinal=ordinal, decade=decade,
     )  # fmt: skip
-
-
-def _negative(text: str, start: int, end: int) -> bool:
-    """Whether the number has a minus of its own. A line of words behind "-5" is an item, no negative number."""
-    before = text[max(0, start - 24) : start]
-    if _MINUS.search(before) is None or _UNJOINED.search(before):
-        return False
-    return _BULLET.search(before) is None or _BARE_LINE.match(text, end) is not None
 
 
 def _identifier(token: str, start: int, text: str, style: Style) -> tuple[Value | None, int, int]:

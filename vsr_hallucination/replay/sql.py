@@ -6,6 +6,7 @@ one PostgreSQL database; SQLite serves the processes of one machine.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -50,6 +51,7 @@ class SqlStore:
         self._metadata, self._version, self._records, self._outcomes = tables()
         self._engine = _engine(parsed)
         self._ready = False
+        self._file = parsed.database if parsed.drivername.startswith("sqlite") else None
         self._postgres = self._engine.dialect.name == "postgresql"
 
     def put(self, records: tuple[Record, ...]) -> None:
@@ -158,6 +160,7 @@ class SqlStore:
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
         try:
+            self._follow_file()
             if not self._ready:
                 self._create()
                 self._ready = True
@@ -170,6 +173,14 @@ class SqlStore:
             raise StoreUnavailable(f"{self._where}: {_cause(error)}") from error
         except (OverflowError, UnicodeError, ValueError, TypeError) as error:
             raise RecordRejected(f"the data cannot be stored: {type(error).__name__}") from error
+
+    def _follow_file(self) -> None:
+        """Lets go of a SQLite file that was removed: what is written to it, nobody finds again.
+
+        One that was replaced is left alone: SQLite would replay the old file's log into it."""
+        if self._ready and self._file is not None and not os.path.exists(self._file):
+            self._engine.dispose()
+            self._ready = False
 
     def _create(self) -> None:
         with self._engine.begin() as connection:

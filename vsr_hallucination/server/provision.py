@@ -95,11 +95,17 @@ class ProvisionedRuntime:
         try:
             await asyncio.wait_for(model.probe(), PROBE_WITHIN)
         except TimeoutError:
-            self._silent[kind, recipe] = f"did not answer a probe in {PROBE_WITHIN:g} s"
+            self._still_silent(recipe, kind, f"did not answer a probe in {PROBE_WITHIN:g} s")
         except Exception as problem:
-            self._silent[kind, recipe] = f"failed a probe: {_words(problem)}"
+            self._still_silent(recipe, kind, f"failed a probe: {_words(problem)}")
         else:
             self._silent.pop((kind, recipe), None)
+
+    def _still_silent(self, recipe: str, kind: str, why: str) -> None:
+        """Said once for each reason, not at every try."""
+        if self._silent.get((kind, recipe)) != why:
+            log.warning("model_silent: %s; its answers count as not checked; asked again", Missing(recipe, kind, why))
+        self._silent[kind, recipe] = why
 
     async def aclose(self) -> None:
         await self._close()
@@ -188,9 +194,10 @@ class Provisioner:
 
 
 def _words(problem: Exception) -> str:
-    """What to tell of a failure: a ``ModelError`` says it in full; of anything else only what and where."""
+    """What to tell of a failure: a ``ModelError`` or ``DetectionError`` says it; of anything else what and where."""
+    from vsr_hallucination.detection.deadline import DetectionError
     from vsr_hallucination.detection.loading import ModelError
 
-    if isinstance(problem, ModelError):
+    if isinstance(problem, ModelError | DetectionError):
         return str(problem)
     return f"{type(problem).__name__} at {where(problem)}"
