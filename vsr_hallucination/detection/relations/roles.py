@@ -13,8 +13,10 @@ from vsr_hallucination.detection.relations.parts import (
     Span,
     content,
     following,
+    gap,
     held,
     is_english,
+    is_name,
     joined,
     keys_of,
     names,
@@ -30,6 +32,7 @@ _COPIED = 0.75  # share of the sentence that its line holds, where names are swa
 _FRAMED = 0.6  # the same where it says it with another verb
 _PAIRS = 80
 _COPULA = frozenset("a an are is the was were".split())
+_BE = frozenset("are is was were".split())
 _THINGS = frozenset("contest gift work".split())  # roles of what changes hands and not of parties
 
 
@@ -60,6 +63,8 @@ def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
                 continue
             at = place_of((*two, *between, *one), keys_of(line.tokens))
             end = at + b.last - a.first
+            if len(between) == 1 and at > 0 and line.tokens[at - 1].folded == tokens[a.last].folded == "in":
+                continue  # "one in A in B": which holds which is not said
             if _framed(keys, a, b, keys_of(line.tokens), at, end):
                 return turned(sentence, line, "roles", a.first, b.last, line.tokens[at:end])
     return None
@@ -67,8 +72,12 @@ def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
 
 def _tells(sentence: Sentence, a: Span, b: Span) -> bool:
     """Whether the words between two names say which is which."""
-    words = {token.folded for token in sentence.tokens[a.last : b.first]} - _COPULA
-    return bool(words - SYMMETRIC)
+    between = sentence.tokens[a.last : b.first]
+    if all(is_name(token) or token.folded == "and" for token in between) and "," in gap(
+        sentence.text, sentence.tokens, a.last
+    ):
+        return False  # a list
+    return bool({token.folded for token in between} - _COPULA - SYMMETRIC)
 
 
 def _framed(keys: Sequence[str], a: Span, b: Span, line: Sequence[str], at: int, end: int) -> bool:
@@ -140,8 +149,8 @@ def _crossing(
     for line, frame in told:
         for role in sorted(mine.roles.keys() & frame.roles.keys() - _THINGS):
             one, other = mine.roles[role], frame.roles[role]
-            if _same(one, other):
-                continue
+            if _same(one, other) or line.tokens[other.first].folded in _BE:
+                continue  # "A was an inventor who invented …": the inventor is A
             # The party stands there in another role, of the same verb or of one beside it about the same.
             places = [(f, r) for _, f in told for r, slot in f.roles.items() if r != role and _same(one, slot)
                       and (one.keys == slot.keys or not one.keys & other.keys)]

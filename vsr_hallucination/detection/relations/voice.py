@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.parts import gap, is_name
 from vsr_hallucination.detection.relations.reading import Token
 from vsr_hallucination.detection.relations.verbs import Frame, by_form
@@ -36,6 +37,8 @@ _MARKS = frozenset(",;:()—–[]|")
 _PAST = ("ed", "ght", "lt", "ote", "rew", "won", "ave", "ought")
 _BEFORE = frozenset("before earlier formerly once originally previously until".split())
 _AFTER = frozenset("currently now nowadays since today".split())
+_HAVING = frozenset({"owned", "possessed"})
+_ONCE = frozenset("been formerly once previously was were".split())
 _LONGEST = 6  # content words of a party
 _REACH = 24  # words after a verb in which a preposition still belongs to it
 _EMPTY: frozenset[str] = frozenset()
@@ -74,6 +77,8 @@ def frames_of(text: str, tokens: Sequence[Token], most: int = 12) -> list[Readin
             roles = _stay(text, tokens, at)
             if roles:
                 found.append(Reading("move", at, roles))
+        if _denied(tokens, at):
+            continue
         for frame in _forms().get(token.folded, ()):
             roles = _roles(text, tokens, at, frame)
             if roles:
@@ -81,6 +86,16 @@ def frames_of(text: str, tokens: Sequence[Token], most: int = 12) -> list[Readin
         if len(found) >= most:
             break
     return found
+
+
+def _denied(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the verb at ``at`` is denied: "A did not lose to B" says who lost of nobody."""
+    before = at - 1
+    while before >= max(0, at - 3) and (tokens[before].folded in _BESIDE or lexicon.negates(tokens[before].folded)):
+        if lexicon.negates(tokens[before].folded):
+            return True
+        before -= 1
+    return False
 
 
 def passive(tokens: Sequence[Token], at: int) -> bool:
@@ -106,6 +121,8 @@ def _roles(text: str, tokens: Sequence[Token], at: int, frame: Frame) -> dict[st
     if frame.after and [t.folded for t in tokens[at + 1 : at + 1 + len(frame.after)]] == list(frame.after):
         last = at + 1 + len(frame.after) * (not any(mark == frame.after[0] for mark, _ in frame.marked))
     turned = not frame.noun and passive(tokens, at)
+    if tokens[at].folded in _HAVING and (not turned or any(t.folded in _ONCE for t in tokens[max(0, at - 3) : at])):
+        return {}  # who owned it may have sold it since
     verb = at
     while frame.noun and verb > 0 and tokens[verb].folded not in _BE:
         verb -= 1
