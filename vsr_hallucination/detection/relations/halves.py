@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.parts import (
     Span,
     aliased,
@@ -26,6 +27,8 @@ _DATES = frozenset(
 )
 _ORDINALS = frozenset("first second third fourth fifth once twice".split())
 _LEANING = frozenset("after as before by for from including like when where which who with without".split())
+_OF_NATIONS = ("an", "ch", "ese", "ish")
+_TIMING = frozenset("after before since until".split())
 _FEWEST = 2  # content words that hold a value to its half
 _BREAKS = frozenset("and but whereas while".split())
 
@@ -81,6 +84,8 @@ def _taken(
         return None  # "As chairman of C, A …" speaks of what follows
     here = content(home[0].tokens[home[1].first : home[1].last])
     there = content(away[0].tokens[away[1].first : away[1].last])
+    if home[0] is away[0] and away[1].first > home[1].first and _goes_on(*away):
+        return None
     for value in values:
         tokens = sentence.tokens[value.first : value.last]
         own = content(tokens)
@@ -88,14 +93,67 @@ def _taken(
         if not own < there or own & here or not rest <= here or not rest - there:
             continue
         sort = _sort(tokens)
+        if (sort == "name" and _listed(sentence, value, home)) or _only_in_names(sentence, rest, home):
+            continue
+        if _denied(_around(sentence, value)) != _denied(home[0].tokens[home[1].first : home[1].last]):
+            continue  # "B is in the plan" has nothing from "A is not in the plan"
+        before = sentence.tokens[value.first - 1].folded if value.first else ""
+        if before in _TIMING and before not in {t.folded for t in (*home[0].tokens, *away[0].tokens)}:
+            continue  # "after 2019" is another time than "in 2019"
         mine = [t for t in _told(*home) if _sort(t) == sort]
         theirs = [t for t in _told(*away) if _sort(t) == sort]
         missing = [t for t in mine if not content(t) & said]
+        if any(_nation(t, tokens) for t in missing):
+            continue
         if home[0] is not away[0] and not _alike(home, away):
             continue
         if len(mine) == len(theirs) and len(missing) == 1 and own in [content(t) for t in theirs]:
             return value, tokens, missing[0]
     return None
+
+
+def _around(sentence: Sentence, value: Span) -> Sequence[Token]:
+    """The clause of a value."""
+    parts = _clauses(sentence.text, sentence.tokens)
+    part = next((p for p in parts if p.first <= value.first and value.last <= p.last), value)
+    return sentence.tokens[part.first : part.last]
+
+
+def _denied(tokens: Sequence[Token]) -> bool:
+    return sum(lexicon.negates(token.folded) for token in tokens) % 2 == 1
+
+
+def _nation(one: Sequence[Token], two: Sequence[Token]) -> bool:
+    """Whether one is a land and the other what is of it: "France" and "French"."""
+    return any(
+        a.folded[:3] == b.folded[:3] and (a.folded.endswith(_OF_NATIONS) or b.folded.endswith(_OF_NATIONS))
+        for a in one for b in two
+    )  # fmt: skip
+
+
+def _only_in_names(sentence: Sentence, rest: frozenset[str], home: tuple[Line, Span]) -> bool:
+    """Whether what the half has of the rest stands there in names alone, and in the sentence in none."""
+    plain = {token.key for token in sentence.tokens if token.key in rest and not token.capital}
+    own = {token.key for token in home[0].tokens[home[1].first : home[1].last] if not token.capital}
+    return bool(plain) and not any(token.capital and token.key in rest for token in sentence.tokens) and not plain & own
+
+
+def _goes_on(line: Line, half: Span) -> bool:
+    """Whether a half has the subject of the one before: "…, stretching from A to B"."""
+    opening = line.tokens[half.first]
+    return opening.folded.endswith("ing") and not opening.capital and len(opening.folded) > 5
+
+
+def _listed(sentence: Sentence, value: Span, home: tuple[Line, Span]) -> bool:
+    """Whether the sentence names the value beside another of the home half, as one of a list: "A and B"."""
+    around = (value.first - 2, value.first - 1), (value.last + 1, value.last)
+    here = content(home[0].tokens[home[1].first : home[1].last])
+    for other, joint in around:
+        if min(other, joint) >= 0 and max(other, joint) < len(sentence.tokens):
+            near = sentence.tokens[other]
+            if sentence.tokens[joint].folded == "and" and near.capital and near.key in here:
+                return True
+    return False
 
 
 def _alike(home: tuple[Line, Span], away: tuple[Line, Span]) -> bool:
