@@ -19,6 +19,7 @@ _JOINS = frozenset("and but while whereas".split())
 _FIGURATIVE = frozenset({"one", "ones", "two", "compared", "comparison"})
 _DATING = frozenset("each early every in last late next that the this".split())
 _UNREAL = lexicon.POSSIBLE | lexicon.CLAIMING | frozenset({"will", "would", "should", "if", "unless"})
+_TIMING = frozenset("after before since until".split())  # "after 2019" is another time than "in 2019"
 _PLACING = frozenset("above below beneath down over under up upward downward".split())
 _TRENDS = opposites.RISES | opposites.FALLS
 
@@ -116,7 +117,7 @@ def mistrended(said: Reading, lines: Sequence[Reading]) -> Found | None:
         mixed = len({form in opposites.RISES for form in trends}) > 1
         if mixed or any(denies(told, m) for m in range(len(told.words))):
             return None
-        if (told.forms ^ said.forms) & _UNREAL:
+        if (told.forms ^ said.forms) & (_UNREAL | _TIMING):
             continue
         if moving and (words[at].form in opposites.RISES) == (min(trends) in opposites.RISES):
             return None
