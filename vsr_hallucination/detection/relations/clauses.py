@@ -14,6 +14,10 @@ _ASIDE = frozenset("that which who whom whose".split())
 _TURNS = frozenset("although but however though whereas while yet".split())
 _JOINS = frozenset("and or nor".split())
 _DETERMINERS = frozenset("a an both either its the their".split())
+_FRONTING = frozenset("at by during for from in no of on since under with within without yes".split())
+_CORRECTING = 5  # words of "but in B"
+_TAGGED = frozenset("he i it she they we you".split())
+_ELLIPTIC = 5  # words of a clause that only says "…, B does not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +65,21 @@ def clauses(reading: Reading) -> list[Clause]:
         elif before and denials and denials[-1] == len(words) - 1:
             shared = named(before[_verb(before) :])
         doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
-        sure = len(denials) < 2 and not doubtful and not any(word.form in lexicon.HALF_DENYING for word in words)
+        # What is no longer so was so once.
+        open_ = any(word.form in lexicon.HALF_DENYING or word.form == "~nolonger" for word in words)
+        sure = len(denials) < 2 and not doubtful and not open_ and not (denials and corrects(reading, end))
         focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
         found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
     return found
+
+
+def corrects(reading: Reading, at: int) -> bool:
+    """Whether at word ``at`` a correction begins: "not in A but in B" denies no more than the one for the other."""
+    words = reading.words[at : at + 1 + _CORRECTING]
+    if not words or words[0].form != "but" or any(w.form in lexicon.AUXILIARIES for w in words[1:]):
+        return False
+    ends = at + len(words) == len(reading.words) or len(words) > _CORRECTING
+    return ends or any(mark in reading.between(one, two) for one, two in pairwise(words) for mark in (",", ";", "."))
 
 
 def same_tense(one: Iterable[Word], two: Iterable[Word]) -> bool:
@@ -82,12 +97,23 @@ def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
     start = 0
     for n, (one, two) in enumerate(pairwise(reading.words), 1):
         between = reading.between(one, two)
-        turns = two.form in _TURNS or (two.form in {"not", "excluding"} and "," in between)
+        turns = two.form in _TURNS or (
+            "," in between and (two.form in {"not", "excluding"} or _elliptic(reading, n))
+        )
         if turns or any(mark in between for mark in _MARKS):
             yield start, n
             start = n
     if start < len(reading.words):
         yield start, len(reading.words)
+
+
+def _elliptic(reading: Reading, start: int) -> bool:
+    """Whether the words from ``start`` on only deny of another what was said before: "A does, B does not"."""
+    words = reading.words
+    for n in range(start, min(len(words), start + _ELLIPTIC)):
+        if n + 1 == len(words) or any(mark in reading.between(words[n], words[n + 1]) for mark in (",", *_MARKS)):
+            return n > start and (words[n].form == "not" or words[n].form.endswith("n't"))
+    return False
 
 
 def denies(reading: Reading, n: int) -> bool:
@@ -98,7 +124,18 @@ def denies(reading: Reading, n: int) -> bool:
     # "No, …" answers the question.
     if word.form == "no" and reading.text[word.end : word.end + 1] in (",", ".", ":", "!"):
         return False
+    if word.form.endswith("n't") and _tags(reading, n):
+        return False
     return n + 1 >= len(reading.words) or reading.words[n + 1].form not in lexicon.NOT_DENYING
+
+
+def _tags(reading: Reading, n: int) -> bool:
+    """Whether a negated auxiliary only asks for assent: "…, isn't it?", "doesn't she" at the end."""
+    if n < 2 or n + 1 >= len(reading.words):
+        return False
+    pronoun = reading.words[n + 1]
+    closes = n + 2 == len(reading.words) or reading.text[pronoun.end : pronoun.end + 1] in ("?", ".", ",", "!")
+    return pronoun.form in _TAGGED and closes
 
 
 def _focus(reading: Reading, at: int, end: int) -> str:
@@ -137,6 +174,9 @@ def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, 
         else:
             listed = gap and all(w.form in _JOINS or w.form in _DETERMINERS for w in gap)
             comma = n > clause.first and "," in reading.between(words[n - 1 - len(gap)], words[n - len(gap)])
+            # "For children, the drug is …" is no list.
+            opening = {w.form for w in words[clause.first : clause.first + 2]}
+            comma = comma and not (len(runs) == 1 and opening & _FRONTING)
             if runs and (comma or any(w.form in _JOINS for w in gap)) and (listed or not gap):
                 joined.append(len(runs))
             runs.append((n, n + 1))

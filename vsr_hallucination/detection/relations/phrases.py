@@ -82,9 +82,10 @@ def read(text: str, tokens: Sequence[Token] | None = None) -> Reading:
         if size > 1:
             found.append(Word(token.start, tokens[at + size - 1].end, form, form, False, False))
         else:
-            content = token.folded not in FUNCTION_WORDS and not lexicon.negates(token.folded)
-            key = _ungrouped(token) if content else token.folded
-            found.append(Word(token.start, token.end, token.folded, key, content, token.capital))
+            form = "neednt" if token.folded == "needn't" else token.folded
+            content = form not in FUNCTION_WORDS | {"neednt"} and not lexicon.negates(form)
+            key = _ungrouped(token) if content else form
+            found.append(Word(token.start, token.end, form, key, content, token.capital))
         at += size
     return Reading(text, tuple(found))
 
