@@ -68,6 +68,9 @@ DENIED_OF_ANOTHER = [
     ("The basic plan is cheaper than the premium plan.", "The premium plan isn't cheaper than the basic plan."),
     ("Replicas may lag behind the primary. A replica is never ahead of the primary.",
      "The primary does not lag behind replicas."),
+    ("Version 2 is stable, but version 3 is in beta.", "Version 3 is in beta and not yet stable."),
+    ("Team B used no consultant. Unlike it, Team A had one.", "Team A used a consultant."),
+    ("The bug does not affect versions earlier than 1.4.", "The bug affects version 1.4 but no earlier version."),
     ("In 2019 sales rose to 40 million. In 2020, sales decreased to 31 million.", "After 2019 sales fell."),
 ]  # fmt: skip
 CONDITIONS = [

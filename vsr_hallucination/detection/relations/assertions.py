@@ -73,7 +73,7 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     timed = any(w.form in _TIMING for w in (*words, *ours))
     conditional = any(w.form in _CONDITIONAL for w in words)
     opposite = any(opposites.opposites_of(w.form).keys() & differ for w in words if w.form in differ)
-    limiting |= lexicon.UNDOING
+    limiting |= lexicon.UNDOING | {"earlier", "later", "newer", "older", "than"}
     # What must be so is not so yet.
     denied, affirmed = (words, ours) if clause.denied else (ours, words)
     demanded = {w.form for w in affirmed} & lexicon.NEEDED and not {w.form for w in denied} & lexicon.NEEDED

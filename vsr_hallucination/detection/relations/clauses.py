@@ -65,8 +65,8 @@ def clauses(reading: Reading) -> list[Clause]:
         elif before and denials and denials[-1] == len(words) - 1:
             shared = named(before[_verb(before) :])
         doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
-        # What is no longer so was so once.
-        open_ = any(word.form in lexicon.HALF_DENYING or word.form == "~nolonger" for word in words)
+        # What is no longer so was so once; what is not yet will be.
+        open_ = any(word.form in lexicon.HALF_DENYING or word.form in {"~nolonger", "~notyet"} for word in words)
         sure = len(denials) < 2 and not doubtful and not open_ and not (denials and corrects(reading, end))
         focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
         found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
@@ -99,7 +99,7 @@ def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
         between = reading.between(one, two)
         turns = two.form in _TURNS or (
             "," in between and (two.form in {"not", "excluding"} or _elliptic(reading, n))
-        )
+        ) or (two.form == "and" and {w.form for w in reading.words[n + 1 : n + 2]} & {"never", "not", "~notyet"})
         if turns or any(mark in between for mark in _MARKS):
             yield start, n
             start = n

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-NEGATIONS = frozenset("cannot hardly neither never no nobody none nor not nothing nowhere without ~nolonger".split())
+NEGATIONS = frozenset("cannot hardly neither never no nobody none nor not nothing nowhere without ~nolonger "
+                      "~notyet".split())
 AUXILIARIES = frozenset(
     "am are be been being can could did do does doing had has have having is may might must shall should was were will "
     "would".split()
@@ -139,7 +140,7 @@ PHRASES: Mapping[tuple[str, ...], str] = MappingProxyType({tuple(words.split()):
     "no doubt": "certainly", "no fewer than": "~atleast", "no later than": "~latest", "no less than": "~atleast",
     "no longer": "~nolonger", "no matter": "~nomatter", "no more than": "~atmost", "not least": "~notleast",
     "not necessarily": "sometimes", "not only": "~notonly", "not less than": "~atleast", "not more than": "~atmost",
-    "not until": "~notuntil", "of course": "~ofcourse", "only then": "then", "prior to": "before",
+    "not until": "~notuntil", "not yet": "~notyet", "of course": "~ofcourse", "only then": "then", "prior to": "before",
     "subsequent to": "after", "the day after": "after", "to begin with": "initially", "went down": "falls",
     "used to": "~usedto", "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot",
     "with certainty": "certainly", "with or without": "~whether",

@@ -85,9 +85,16 @@ def read(text: str, tokens: Sequence[Token] | None = None) -> Reading:
             form = "neednt" if token.folded == "needn't" else token.folded
             content = form not in FUNCTION_WORDS | {"neednt"} and not lexicon.negates(form)
             key = _ungrouped(token) if content else form
+            lettered = token.folded == "a" and token.capital and found and found[-1].content
+            if lettered and _beside(text, found[-1], token):
+                content, key = True, "A"  # "Team A"
             found.append(Word(token.start, token.end, form, key, content, token.capital))
         at += size
     return Reading(text, tuple(found))
+
+
+def _beside(text: str, word: Word, token: Token) -> bool:
+    return text[word.end : token.start] == " "
 
 
 def _ungrouped(token: Token) -> str:
