@@ -53,6 +53,7 @@ _MAY = frozenset("allow allowed allows able entitled have has permitted required
 _MODAL = frozenset("are be can could has have is may might must shall should was were will would".split())
 _TOLD = frozenset("could did had was were".split())
 _RULING = frozenset("are can cannot is may might must shall should will".split())
+_IDIOMS = frozenset("any anything applicable appropriate available desired necessary needed possible required".split())
 _HELD = 0.9
 _KEPT = 0.5  # share of the condition's words that the sentence has elsewhere
 _COPIED = 4  # words before the condition that a copy repeats
@@ -100,7 +101,7 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
         clauses = _clauses(line.text, line.tokens)
         if held(sentence.index, rest, content(line.tokens)) < _HELD:
             continue
-        if any(token.folded in _GENERAL for token in line.tokens):
+        if any(token.folded in _GENERAL for token in line.tokens) or _phrase_at(line.tokens, _EVERY) is not None:
             return None  # of everybody here too
         if not clauses and not plain:
             return None  # said as it stands
@@ -162,6 +163,8 @@ def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned 
         after = gap(sentence.text, sentence.tokens, stops).strip()
         if (after and after[0] not in _ENDS) or (not after and stops < len(keys)):
             continue
+        if line.tokens[min(clause.body, len(line.tokens) - 1)].folded in _IDIOMS:
+            continue  # "if necessary"
         lost = content(line.tokens[clause.body : clause.last])
         rest = content((*sentence.tokens[:end], *sentence.tokens[stops:]))
         if not lost or held(sentence.index, lost, rest) > _KEPT:
