@@ -71,6 +71,13 @@ DENIED_OF_ANOTHER = [
     ("Version 2 is stable, but version 3 is in beta.", "Version 3 is in beta and not yet stable."),
     ("Team B used no consultant. Unlike it, Team A had one.", "Team A used a consultant."),
     ("The bug does not affect versions earlier than 1.4.", "The bug affects version 1.4 but no earlier version."),
+    ("The tenant pays for heating.", "The tenant, not the landlord, pays for heating."),
+    ("The landlord doesn't pay for heating, the tenant does.", "The tenant pays for heating."),
+    ("Two of five samples were contaminated.", "Of the five samples, two were contaminated and three were not."),
+    ("The witness recognised the suspect.", "The suspect did not recognise the witness."),
+    ("The witness recognised the suspect.", "The witness was not recognised by the suspect."),
+    ("Ada and Ben married in 1999 and divorced in 2007.", "Ada and Ben are no longer married."),
+    ("Some plans include support and others don't.", "Some plans do not include support."),
     ("In 2019 sales rose to 40 million. In 2020, sales decreased to 31 million.", "After 2019 sales fell."),
 ]  # fmt: skip
 CONDITIONS = [
@@ -80,6 +87,8 @@ CONDITIONS = [
      "- Use a different algorithm"),
     ("A quiet afternoon for the Belgian, but still provided a telling contribution for the winner.",
      "The Belgian had a quiet afternoon but provided assist for the winner."),
+    ("'The film will be made no matter what,' she says.", "'The film will be made no matter what,' she says."),
+    ("Open the sound recorder, if necessary (click Start).", "Open the sound recorder."),
     ("They all believed they were involved with a man living in the same state - only to find out otherwise.",
      "They all believed they were involved with a man living in the same state."),
 ]  # fmt: skip
@@ -132,6 +141,7 @@ SPEAKERS = [
 WRONG = [
     ("The plan is no longer available to new customers.", "The plan is available to new customers.", "negation"),
     ("The API does not support XML.", "The API supports XML.", "negation"),
+    ("XML is not supported by the API.", "The API supports XML.", "negation"),
     ("You must install the update.", "You do not have to install the update.", "modality"),
     ("Employees should report incidents within a day.", "Employees must report incidents within a day.", "modality"),
     ("The museum is open from Tuesday to Sunday.", "The museum is not open from Tuesday to Sunday.", "negation"),

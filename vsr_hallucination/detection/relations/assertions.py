@@ -17,6 +17,7 @@ _COVERED = 0.6  # share of what the line's clause names that the sentence names 
 _MANY, _COVERED_BY_MANY = 5, 0.35  # the same for a claim that names as many
 _DENYING = 3  # words from a negation on that a line has as well
 _BOUNDING = (lexicon.BOUNDING | lexicon.NOW) - {"exclude", "excluded", "excludes", "excluding"}
+_TURNING = frozenset("are be been by for from in is of on there to was were with".split())
 _TIMING = frozenset({"after", "before", "once", "since", "when", "while"})
 _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have for sure
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
@@ -73,6 +74,9 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     timed = any(w.form in _TIMING for w in (*words, *ours))
     conditional = any(w.form in _CONDITIONAL for w in words)
     opposite = any(opposites.opposites_of(w.form).keys() & differ for w in words if w.form in differ)
+    # Some may and some may not; "insoluble" denies by itself.
+    opposite = opposite or all({w.form for w in one} & lexicon.SOME for one in (words, ours))
+    opposite = opposite or any(f"in{w.form}" in differ or f"un{w.form}" in differ for w in ours)
     limiting |= lexicon.UNDOING | {"earlier", "later", "newer", "older", "than"}
     # What must be so is not so yet.
     denied, affirmed = (words, ours) if clause.denied else (ours, words)
@@ -107,7 +111,16 @@ def _turned(names: frozenset[str], one: Sequence[Word], two: Sequence[Word]) -> 
     forms = {w.form for w in (*one, *two)}
     first, second = ([key for w in words if (key := compared(w)) in names] for words in (one, two))
     moved = list(dict.fromkeys(first)) != list(dict.fromkeys(second))
-    return moved and bool(forms & ({"as", "than"} | opposites.DIRECTED))
+    if moved and forms & ({"as", "than"} | opposites.DIRECTED):
+        return True
+    if not set(first) == set(second) == names:
+        return False  # something is left out that the clause before names
+    agents = [any(w.form == "by" for w in words) for words in (one, two)]
+    swapped = second.index(first[0]) > second.index(first[-1])
+    # "B recognised A" for "A did not recognise B"; "A was recognised by B" for the same
+    if agents[0] != agents[1]:
+        return not swapped
+    return swapped and (all(agents) or not forms & _TURNING)
 
 
 def _heads(told: Reading, clause: Clause) -> bool:

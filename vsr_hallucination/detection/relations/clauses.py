@@ -15,6 +15,8 @@ _TURNS = frozenset("although but however though whereas while yet".split())
 _JOINS = frozenset("and or nor".split())
 _DETERMINERS = frozenset("a an both either its the their".split())
 _FRONTING = frozenset("at by during for from in no of on since under with within without yes".split())
+_CLOSING = frozenset("can did do does had has have is are not was were will".split())
+_ONCE = frozenset({"anymore", "~anymore", "~nolonger", "~notyet"})
 _CORRECTING = 5  # words of "but in B"
 _TAGGED = frozenset("he i it she they we you".split())
 _ELLIPTIC = 5  # words of a clause that only says "…, B does not"
@@ -58,7 +60,12 @@ def clauses(reading: Reading) -> list[Clause]:
         denials = [n for n in range(end - first) if denies(reading, first + n)]
         own, shared = named(words), frozenset[str]()
         before = reading.words[found[-1].first : found[-1].end] if found else ()
-        if before and words[0].form in lexicon.PRONOUNS:
+        aside = len(found) > 1 and before[0].form in {"not", "excluding"}
+        resumed = aside and "," in reading.between(before[-1], words[0])
+        if resumed and not denials and words[0].form not in _TURNS | _JOINS:
+            earlier = reading.words[found[-2].first : found[-2].end]
+            shared = named(earlier[: _verb(earlier)])  # "A, not B, pays"
+        elif before and words[0].form in lexicon.PRONOUNS:
             shared = named(before[: _verb(before)])
         elif before and denials and denials[0] <= 1 and words[0].form in {"but", "not", "and", "excluding", "except"}:
             shared = named(before[: _verb(before) + 1])
@@ -66,7 +73,7 @@ def clauses(reading: Reading) -> list[Clause]:
             shared = named(before[_verb(before) :])
         doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
         # What is no longer so was so once; what is not yet will be.
-        open_ = any(word.form in lexicon.HALF_DENYING or word.form in {"~nolonger", "~notyet"} for word in words)
+        open_ = any(word.form in lexicon.HALF_DENYING or word.form in _ONCE for word in words)
         sure = len(denials) < 2 and not doubtful and not open_ and not (denials and corrects(reading, end))
         focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
         found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
@@ -95,24 +102,28 @@ def _tenses(words: Iterable[Word]) -> set[str]:
 
 def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
     start = 0
+    aside = False  # within ", not A,"
     for n, (one, two) in enumerate(pairwise(reading.words), 1):
         between = reading.between(one, two)
-        turns = two.form in _TURNS or (
-            "," in between and (two.form in {"not", "excluding"} or _elliptic(reading, n))
-        ) or (two.form == "and" and {w.form for w in reading.words[n + 1 : n + 2]} & {"never", "not", "~notyet"})
+        comma = "," in between
+        denying = comma and two.form in {"not", "excluding"}
+        second = two.form == "and" and {w.form for w in reading.words[n + 1 : n + 2]} & {"never", "not", "~notyet"}
+        elliptic = (comma and _elliptic(reading, n)) or (two.form == "and" and _elliptic(reading, n + 1))
+        turns = two.form in _TURNS or denying or second or elliptic or (aside and comma)
         if turns or any(mark in between for mark in _MARKS):
             yield start, n
-            start = n
+            start, aside = n, denying
     if start < len(reading.words):
         yield start, len(reading.words)
 
 
 def _elliptic(reading: Reading, start: int) -> bool:
-    """Whether the words from ``start`` on only deny of another what was said before: "A does, B does not"."""
+    """Whether the words from ``start`` on say of another what was said before, or deny it: "A does, B does not"."""
     words = reading.words
     for n in range(start, min(len(words), start + _ELLIPTIC)):
         if n + 1 == len(words) or any(mark in reading.between(words[n], words[n + 1]) for mark in (",", *_MARKS)):
-            return n > start and (words[n].form == "not" or words[n].form.endswith("n't"))
+            closing = words[n].form
+            return n > start and (closing in _CLOSING or closing.endswith("n't"))
     return False
 
 

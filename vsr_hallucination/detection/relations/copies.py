@@ -25,12 +25,13 @@ _CONTRARY = frozenset(
     "supports".split()
 )
 _CONDITIONS = lexicon.CONDITIONS - {"provided", "providing"}  # "Based on the provided passages"
+_PREFIXES = ("un", "in", "im", "non", "non-")
 _ADDING = frozenset("at by during for from in of on to with".split())
 _NEAR = 8  # words in which another edit may undo it
 _CONDITION = 3  # words of a condition, with its marker, that are copied
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
 _OPEN = frozenset({"may", "might"})
-_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING | lexicon.BOUNDING | lexicon.HALF_DENYING | lexicon.UNDOING
+_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING | lexicon.BOUNDING | lexicon.HALF_DENYING | lexicon.UNDOING | {"by"}
 _REPORTS = frozenset(verb for verb in SAYING if verb.endswith(("s", "ed", "said")))
 # "Not unless" says what "if" does, and "no other" what "only" does.
 _EXCEPTING = lexicon.EXCEPTIONS | {"only"}
@@ -117,6 +118,9 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
     if not same_tense(told.words[a:b], said.words[c:d]) or _left_open(told, a, b) or _left_open(said, c, d):
         return None
     denied, affirmed = (told.words[a:b], said.words[c:d]) if was else (said.words[c:d], told.words[a:b])
+    ended = any(w.form == "~nolonger" for w in denied) and any(w.form in lexicon.PRESENT for w in denied)
+    if ended and not any(w.form in lexicon.PRESENT for w in affirmed):
+        return None  # "They married", and are no longer married
     if {w.form for w in affirmed} & lexicon.NEEDED and not {w.form for w in denied} & lexicon.NEEDED:
         return None  # what must be so is not so yet
     rest = [w for w in (*old, *new) if not lexicon.negates(w.form)]
@@ -231,7 +235,10 @@ def _placed(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> boo
         return True
     # "closed to A but open to B": it is not closed to B
     denied = said.words[d : d + 1] if _negation(said, c, d) else told.words[b : b + 1]
-    return any(opposites.opposites_of(word.form).keys() & apart for word in denied)
+    return any(
+        opposites.opposites_of(word.form).keys() & apart or {f"{prefix}{word.form}" for prefix in _PREFIXES} & apart
+        for word in denied
+    )
 
 
 def _conditional(
