@@ -16,7 +16,7 @@ from vsr_hallucination.detection.relations.sequence import misordered, moved_bac
 _FEWEST, _SHOWN = 3, 80
 _ALIKE = 0.25  # of what the sentence names that a line must have to be read
 _LINES = 4
-_OPENING, _QUOTED = 5, 12  # words of an opening ("Yes, according to the text"), and of a quotation behind it
+_QUOTED = 12  # words of a quotation
 _LEANING = lexicon.PRONOUNS | {"then", "only"}
 # With the sentence that a line leans on, or without it.
 _WIDE = (contradicted, misordered, moved_back)
@@ -42,12 +42,9 @@ def reworded(sentence: Sentence) -> Turned | None:
 
 
 def _quoted(said: Reading, told: Reading) -> bool:
-    """Whether the sentence, but for an opening, stands in the line word for word."""
+    """Whether the sentence stands in the line word for word."""
     own, theirs = ([word.form for word in reading.words] for reading in (said, told))
-    if len(own) - _OPENING < _QUOTED:
-        return False
-    own = own[_OPENING:]
-    return any(theirs[at : at + len(own)] == own for at in range(len(theirs) - len(own) + 1))
+    return len(own) >= _QUOTED and any(theirs[at : at + len(own)] == own for at in range(len(theirs) - len(own) + 1))
 
 
 def _held(names: set[str], line: Line) -> float:
