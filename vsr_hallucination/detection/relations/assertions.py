@@ -115,7 +115,10 @@ def _turned(names: frozenset[str], one: Sequence[Word], two: Sequence[Word]) -> 
         return True
     if not set(first) == set(second) == names:
         return False  # something is left out that the clause before names
-    agents = [any(w.form == "by" for w in words) for words in (one, two)]
+    agents = [
+        any(w.form == "by" and any(compared(a) in names for a in words[n + 1 : n + 4]) for n, w in enumerate(words))
+        for words in (one, two)
+    ]
     swapped = second.index(first[0]) > second.index(first[-1])
     # "B recognised A" for "A did not recognise B"; "A was recognised by B" for the same
     if agents[0] != agents[1]:
