@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from vsr_hallucination.detection.relations import lexicon, opposites
-from vsr_hallucination.detection.relations.clauses import Clause, claims, clauses, compared, named, same_tense
+from vsr_hallucination.detection.relations.clauses import Clause, claims, clauses, compared, denies, named, same_tense
 from vsr_hallucination.detection.relations.phrases import Reading, Word
 from vsr_hallucination.detection.relations.reading import Kind
 
 _LONGEST = 30  # words of a sentence that these rules read
 _COVERED = 0.6  # share of what the line's clause names that the sentence names as well
 _MANY, _COVERED_BY_MANY = 5, 0.35  # the same for a claim that names as many
+_DENYING = 3  # words from a negation on that a line has as well
 _BOUNDING = (lexicon.BOUNDING | lexicon.NOW) - {"exclude", "excluded", "excludes", "excluding"}
+_TURNING = frozenset("are be been by for from in is of on there to was were with".split())
 _TIMING = frozenset({"after", "before", "once", "since", "when", "while"})
 _KNOWN = frozenset({"=include", "=change"})  # predicates that both sides have for sure
 _STRONG = lexicon.ALWAYS | lexicon.CERTAIN
@@ -49,9 +51,11 @@ def contradicted(said: Reading, lines: Sequence[Reading]) -> Found | None:
         for names, first, end in claims(said, clause):
             if len(names) < 2 or any(c.denied == clause.denied and names <= c.all for one in stood for c in one):
                 continue
+            if any(_copied(said, clause, told) for told in lines):
+                continue
             for n, one in enumerate(stood):
                 against = next((c for c in one if _meets(names, said, clause, lines[n], c)), None)
-                if against is not None:
+                if against is not None and not _denied_so(said, clause, lines[n]):
                     first, end = _shown(said, clause, first, end)
                     return Found("negation", n, first, end, _text(lines[n], against.first, against.end))
     return None
@@ -61,7 +65,7 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     """Whether a line's clause says the opposite of a claim: of the same things, whole, at the same time."""
     if clause.denied == claim.denied or not clause.sure or not names <= clause.all:
         return False
-    if clause.focus and clause.focus not in names:
+    if (clause.focus and clause.focus not in names) or (claim.denied and _heads(told, clause)):
         return False
     words, ours = told.words[clause.first : clause.end], said.words[claim.first : claim.end]
     limiting = lexicon.PARTIAL | lexicon.CLAIMING | _BOUNDING | (lexicon.OFTEN if clause.denied else frozenset())
@@ -70,10 +74,58 @@ def _meets(names: frozenset[str], said: Reading, claim: Clause, told: Reading, c
     timed = any(w.form in _TIMING for w in (*words, *ours))
     conditional = any(w.form in _CONDITIONAL for w in words)
     opposite = any(opposites.opposites_of(w.form).keys() & differ for w in words if w.form in differ)
+    # Some may and some may not; "insoluble" denies by itself.
+    opposite = opposite or all({w.form for w in one} & lexicon.SOME for one in (words, ours))
+    opposite = opposite or any(f"in{w.form}" in differ or f"un{w.form}" in differ for w in ours)
+    limiting |= lexicon.UNDOING | {"earlier", "later", "newer", "older", "than"}
+    # What must be so is not so yet.
+    denied, affirmed = (words, ours) if clause.denied else (ours, words)
+    demanded = {w.form for w in affirmed} & lexicon.NEEDED and not {w.form for w in denied} & lexicon.NEEDED
+    if demanded or _turned(names, words, ours):
+        return False
     if timed or opposite or conditional or differ & limiting or not same_tense(words, ours):
         return False
     covered = _COVERED if len(names) < _MANY else _COVERED_BY_MANY
     return bool(names & _KNOWN) or len(names) >= covered * len(clause.all)
+
+
+def _copied(said: Reading, clause: Clause, told: Reading) -> bool:
+    """Whether a line has the clause word for word."""
+    return told.has([word.form for word in said.words[clause.first : clause.end]])
+
+
+def _denied_so(said: Reading, clause: Clause, told: Reading) -> bool:
+    """Whether the line has the clause's negation with the words behind it ("or without any meat") elsewhere."""
+    at = next((n for n in range(clause.first, clause.end) if lexicon.negates(said.words[n].form)), None)
+    own = [] if at is None else [word.form for word in said.words[at : at + _DENYING]]
+    return len(own) == _DENYING and told.has(own)
+
+
+def _turned(names: frozenset[str], one: Sequence[Word], two: Sequence[Word]) -> bool:
+    """Whether a relation has its two in another order: "A is cheaper than B", "B is not cheaper than A"."""
+    forms = {w.form for w in (*one, *two)}
+    first, second = ([key for w in words if (key := compared(w)) in names] for words in (one, two))
+    moved = list(dict.fromkeys(first)) != list(dict.fromkeys(second))
+    if moved and forms & ({"as", "than"} | opposites.DIRECTED):
+        return True
+    if not set(first) == set(second) == names:
+        return False  # something is left out that the clause before names
+    agents = [
+        any(w.form == "by" and any(compared(a) in names for a in words[n + 1 : n + 4]) for n, w in enumerate(words))
+        for words in (one, two)
+    ]
+    swapped = second.index(first[0]) > second.index(first[-1])
+    # "B recognised A" for "A did not recognise B"; "A was recognised by B" for the same
+    if agents[0] != agents[1]:
+        return not swapped
+    return swapped and (all(agents) or not forms & _TURNING)
+
+
+def _heads(told: Reading, clause: Clause) -> bool:
+    """Whether a clause only names what stands behind its mark: "Data loss: none"."""
+    words = told.words[clause.first : clause.end]
+    after = told.text[words[-1].end :].lstrip()[:1]
+    return after in (":", "(", "|") and all(word.content or word.form in {"of", "the"} for word in words)
 
 
 def _shown(said: Reading, clause: Clause, first: int, end: int) -> tuple[int, int]:
@@ -83,7 +135,7 @@ def _shown(said: Reading, clause: Clause, first: int, end: int) -> tuple[int, in
         whole = (first, end) == (clause.first, clause.end)
         verb = next(verbs, first)
         return (verb if whole and verb + 1 < end else first), end
-    at = next((n for n in range(clause.first, clause.end) if lexicon.negates(said.words[n].form)), first)
+    at = next((n for n in range(clause.first, clause.end) if denies(said, n)), first)
     return at, end if at < first else min(at + 2, clause.end)
 
 

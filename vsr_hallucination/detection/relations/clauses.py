@@ -13,6 +13,12 @@ _MARKS = frozenset(".;:—!?()[]\n")
 _TURNS = lexicon.CONTRASTS | {"however", "yet"}
 _JOINS = frozenset("and or nor".split())
 _LISTING = _JOINS | frozenset("a an both either its the their".split())
+_FRONTING = frozenset("at by during for from in no of on since under with within without yes".split())
+_CLOSING = frozenset("can did do does had has have is are not was were will".split())
+_ONCE = frozenset({"anymore", "~anymore", "~nolonger", "~notyet"})
+_CORRECTING = 5  # words of "but in B"
+_TAGGED = frozenset("he i it she they we you".split())
+_ELLIPTIC = 5  # words of a clause that only says "…, B does not"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +59,33 @@ def clauses(reading: Reading) -> list[Clause]:
         denials = [n for n in range(end - first) if denies(reading, first + n)]
         own, shared = named(words), frozenset[str]()
         before = reading.words[found[-1].first : found[-1].end] if found else ()
-        if before and words[0].form in lexicon.PRONOUNS:
+        aside = len(found) > 1 and before[0].form in {"not", "excluding"}
+        resumed = aside and "," in reading.between(before[-1], words[0])
+        if resumed and not denials and words[0].form not in _TURNS | _JOINS:
+            earlier = reading.words[found[-2].first : found[-2].end]
+            shared = named(earlier[: _verb(earlier)])  # "A, not B, pays"
+        elif before and words[0].form in lexicon.PRONOUNS:
             shared = named(before[: _verb(before)])
         elif before and denials and denials[0] <= 1 and words[0].form in {"but", "not", "and", "excluding", "except"}:
             shared = named(before[: _verb(before) + 1])
         elif before and denials and denials[-1] == len(words) - 1:
             shared = named(before[_verb(before) :])
         doubtful = any(words[n - 1].form in {"may", "might", "could"} for n in denials if n)
-        sure = len(denials) < 2 and not doubtful and not any(word.form in lexicon.HALF_DENYING for word in words)
+        # What is no longer so was so once; what is not yet will be.
+        open_ = any(word.form in lexicon.HALF_DENYING or word.form in _ONCE for word in words)
+        sure = len(denials) < 2 and not doubtful and not open_ and not (denials and corrects(reading, end))
         focus = _focus(reading, first + denials[0], end) if len(denials) == 1 else ""
         found.append(Clause(first, end, len(denials) == 1, sure, own, shared, focus))
     return found
+
+
+def corrects(reading: Reading, at: int) -> bool:
+    """Whether at word ``at`` a correction begins: "not in A but in B" denies no more than the one for the other."""
+    words = reading.words[at : at + 1 + _CORRECTING]
+    if not words or words[0].form != "but" or any(w.form in lexicon.AUXILIARIES for w in words[1:]):
+        return False
+    ends = at + len(words) == len(reading.words) or len(words) > _CORRECTING
+    return ends or any(mark in reading.between(one, two) for one, two in pairwise(words) for mark in (",", ";", "."))
 
 
 def same_tense(one: Iterable[Word], two: Iterable[Word]) -> bool:
@@ -79,14 +101,29 @@ def _tenses(words: Iterable[Word]) -> set[str]:
 
 def _pieces(reading: Reading) -> Iterator[tuple[int, int]]:
     start = 0
+    aside = False  # within ", not A,"
     for n, (one, two) in enumerate(pairwise(reading.words), 1):
         between = reading.between(one, two)
-        turns = two.form in _TURNS or (two.form in {"not", "excluding"} and "," in between)
+        comma = "," in between
+        denying = comma and two.form in {"not", "excluding"}
+        second = two.form == "and" and {w.form for w in reading.words[n + 1 : n + 2]} & {"never", "not", "~notyet"}
+        elliptic = (comma and _elliptic(reading, n)) or (two.form == "and" and _elliptic(reading, n + 1))
+        turns = two.form in _TURNS or denying or second or elliptic or (aside and comma)
         if turns or any(mark in between for mark in _MARKS):
             yield start, n
-            start = n
+            start, aside = n, denying
     if start < len(reading.words):
         yield start, len(reading.words)
+
+
+def _elliptic(reading: Reading, start: int) -> bool:
+    """Whether the words from ``start`` on say of another what was said before, or deny it: "A does, B does not"."""
+    words = reading.words
+    for n in range(start, min(len(words), start + _ELLIPTIC)):
+        if n + 1 == len(words) or any(mark in reading.between(words[n], words[n + 1]) for mark in (",", *_MARKS)):
+            closing = words[n].form
+            return n > start and (closing in _CLOSING or closing.endswith("n't"))
+    return False
 
 
 def denies(reading: Reading, n: int) -> bool:
@@ -97,7 +134,18 @@ def denies(reading: Reading, n: int) -> bool:
     # "No, …" answers the question.
     if word.form == "no" and reading.text[word.end : word.end + 1] in (",", ".", ":", "!"):
         return False
+    if word.form.endswith("n't") and _tags(reading, n):
+        return False
     return n + 1 >= len(reading.words) or reading.words[n + 1].form not in lexicon.NOT_DENYING
+
+
+def _tags(reading: Reading, n: int) -> bool:
+    """Whether a negated auxiliary only asks for assent: "…, isn't it?", "doesn't she" at the end."""
+    if n < 2 or n + 1 >= len(reading.words):
+        return False
+    pronoun = reading.words[n + 1]
+    closes = n + 2 == len(reading.words) or reading.text[pronoun.end : pronoun.end + 1] in ("?", ".", ",", "!")
+    return pronoun.form in _TAGGED and closes
 
 
 def _focus(reading: Reading, at: int, end: int) -> str:
@@ -136,6 +184,9 @@ def claims(reading: Reading, clause: Clause) -> list[tuple[frozenset[str], int, 
         else:
             listed = gap and all(w.form in _LISTING for w in gap)
             comma = n > clause.first and "," in reading.between(words[n - 1 - len(gap)], words[n - len(gap)])
+            # "For children, the drug is …" is no list.
+            opening = {w.form for w in words[clause.first : clause.first + 2]}
+            comma = comma and not (len(runs) == 1 and opening & _FRONTING)
             if runs and (comma or any(w.form in _JOINS for w in gap)) and (listed or not gap):
                 joined.append(len(runs))
             runs.append((n, n + 1))

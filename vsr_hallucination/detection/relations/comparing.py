@@ -115,7 +115,7 @@ def mistrended(said: Reading, lines: Sequence[Reading]) -> Found | None:
         mixed = len({form in opposites.RISES for form in trends}) > 1
         if mixed or any(denies(told, m) for m in range(len(told.words))):
             return None
-        if (told.forms ^ said.forms) & _UNREAL:
+        if (told.forms ^ said.forms) & (_UNREAL | lexicon.TIME_BOUNDS):
             continue
         if moving and (words[at].form in opposites.RISES) == (min(trends) in opposites.RISES):
             return None

@@ -54,6 +54,9 @@ _EVERY_FIRST = frozenset(phrase[0] for phrase in _EVERY)
 _GENERAL = frozenset("all always any anyone every everyone everybody each never".split())
 _MAY = frozenset("allow allowed allows able entitled have has permitted required".split())
 _MODAL = AUXILIARIES - frozenset("am been being did do does doing had having".split())
+_TOLD = frozenset("could did had was were".split())
+_RULING = frozenset("are can cannot is may might must shall should will".split())
+_IDIOMS = frozenset("any anything applicable appropriate available desired necessary needed possible required".split())
 _HELD = 0.9
 _KEPT = 0.5  # share of the condition's words that the sentence has elsewhere
 _COPIED = 4  # words before the condition that a copy repeats
@@ -101,7 +104,7 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
         clauses = line.once(_conditions)
         if held(sentence.evidence, rest, line.content) < _HELD:
             continue
-        if any(token.folded in _GENERAL for token in line.tokens):
+        if any(token.folded in _GENERAL for token in line.tokens) or _phrase_at(line.tokens, _EVERY) is not None:
             return None  # of everybody here too
         if not clauses and not plain:
             return None  # said as it stands
@@ -147,6 +150,11 @@ def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned 
     for clause in line.once(_conditions):
         before = keys_of(line.tokens[max(0, clause.first - _COPIED) : clause.first])
         connector = line.tokens[clause.first]
+        ever = _phrase_at(sentence.tokens, _EVERY) is not None
+        if connector.folded == "until" and not ever and _narrated(line.tokens[: clause.first]):
+            continue
+        if connector.folded == "if" and ":" in gap(line.text, line.tokens, clause.first):
+            continue  # "Heading: if …" is a condition of what follows
         if len(before) < min(_COPIED, max(3, clause.first)) or not (clause.strong or connector.folded in _DROPPED):
             continue
         at = place_of(before, sentence)
@@ -158,6 +166,8 @@ def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned 
         after = gap(sentence.text, sentence.tokens, stops).strip()
         if (after and after[0] not in _ENDS) or (not after and stops < len(keys)):
             continue
+        if line.tokens[min(clause.body, len(line.tokens) - 1)].folded in _IDIOMS:
+            continue  # "if necessary"
         lost = content(line.tokens[clause.body : clause.last])
         rest = content((*sentence.tokens[:end], *sentence.tokens[stops:]))
         if not lost or held(sentence.evidence, lost, rest) > _KEPT:
@@ -166,8 +176,16 @@ def _cut_short(sentence: Sentence, line: Line, lines: Sequence[Line]) -> Turned 
             continue
         if any(other is not line and joined(before) in other.joined for other in lines):
             continue
+        if joined(before) in joined(line.keys[clause.last :]):
+            continue  # said again without it
         return turned_words(sentence, line, "condition", max(0, at), stops, line.tokens[clause.first : clause.last])
     return None
+
+
+def _narrated(tokens: Sequence[Token]) -> bool:
+    """Whether the words tell of what was: then "until" is a date and no condition."""
+    words = {token.folded for token in tokens}
+    return bool(words & _TOLD) and not words & _RULING
 
 
 def _in_order(sentence: Sentence, line: Line, end: int) -> bool:
@@ -209,7 +227,18 @@ def _connector(tokens: Sequence[Token], at: int) -> list[str] | None:
 def _restricts(text: str, tokens: Sequence[Token], at: int) -> bool:
     """Whether a connector goes on with its sentence: after a semicolon, or a comma before "when", another begins."""
     before = gap(text, tokens, at)
-    return at == 0 or not (set(before) & set(";.") or (tokens[at].folded in _LOOSE and "," in before))
+    if at > 0 and _stands(tokens, at, ("only", "to")) and set(before) & set(",-–—"):
+        return False  # "…, only to find out that …"
+    if tokens[at].folded == "provided" and not _stipulates(tokens, at):
+        return False
+    return at == 0 or not (set(before) & set(";.?!") or (tokens[at].folded in _LOOSE and "," in before))
+
+
+def _stipulates(tokens: Sequence[Token], at: int) -> bool:
+    """Whether "provided" opens a clause; "B provided an assist" has no second verb."""
+    clause = tokens[at + 1 : at + 9]
+    verbs = (t.folded in _MODAL or (t.folded.endswith("s") and not t.capital) for t in clause[1:])
+    return (bool(clause) and clause[0].folded == "that") or any(verbs)
 
 
 def _without(tokens: Sequence[Token], clauses: Sequence[_Clause]) -> list[Token]:

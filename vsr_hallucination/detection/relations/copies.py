@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from vsr_hallucination.detection.relations import lexicon, opposites
-from vsr_hallucination.detection.relations.clauses import denies, same_tense
-from vsr_hallucination.detection.relations.phrases import Reading, Word
+from vsr_hallucination.detection.relations.clauses import corrects, denies, same_tense
+from vsr_hallucination.detection.relations.phrases import Reading, Word, about_source
 from vsr_hallucination.detection.relations.reading import Kind
 
 _LONGEST = 4  # words of one edit
@@ -21,10 +21,19 @@ _AROUND = 4  # copied words beside it
 _HELD = 2  # beside it where the line has all that the sentence names
 _MOST_ALIKE = 1500  # pairs of the same word; prose has a tenth
 _NAMING = 2  # of which name something
+_CONTRARY = frozenset(
+    "confirm confirmed confirms denied denies deny oppose opposed opposes refute refuted refutes support supported "
+    "supports".split()
+)
+_CONDITIONS = lexicon.CONDITIONS - {"provided", "providing"}  # "Based on the provided passages"
+_PREFIXES = ("un", "in", "im", "non", "non-")
+_ADDING = frozenset("at by during for from in of on to with".split())
 _NEAR = 8  # words in which another edit may undo it
+_CONDITION = 3  # words of a condition, with its marker, that are copied
 _FOLLOWED = 0.6  # share of the sentence's words, or of its clause's, that stand in the line in its order
 _OPEN = frozenset({"may", "might"})
-_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING | lexicon.BOUNDING | lexicon.HALF_DENYING
+_LIMITING = lexicon.PARTIAL | lexicon.CLAIMING | lexicon.BOUNDING | lexicon.HALF_DENYING | lexicon.UNDOING | {"by"}
+_REPORTS = frozenset(verb for verb in lexicon.SAYING if verb.endswith(("s", "ed", "said")))
 # "Not unless" says what "if" does, and "no other" what "only" does.
 _EXCEPTING = lexicon.EXCEPTIONS | {"only"}
 _EMPTY = frozenset("a an are be been did do does had has have is of that the to was were will would".split())
@@ -49,8 +58,15 @@ def edits(told: Reading, said: Reading) -> list[Edit]:
     codes = matcher.get_opcodes()
     found: list[Edit] = []
     undoing: list[int] = []
+    dropped: list[int] = []  # where a longer part of the line is left out that denies
     for n, (op, a, b, c, d) in enumerate(codes):
-        if op == "equal" or b - a > _LONGEST or d - c > _LONGEST:
+        if op == "equal":
+            continue
+        if b - a > _LONGEST or d - c > _LONGEST:
+            if any(lexicon.negates(w.form) for w in said.words[c:d]):
+                undoing.append(c)  # "Without X it need not" for "…, with X it must"
+            if any(lexicon.negates(w.form) for w in told.words[a:b]):
+                dropped.append(c)
             continue
         kind = _kind(told, said, a, b, c, d)
         if kind is None:
@@ -62,10 +78,23 @@ def edits(told: Reading, said: Reading) -> list[Edit]:
             continue
         if _of_another(codes, n, told, said) or not _copied(codes, n, told, said, kind):
             continue
+        if kind == "negation" and _placed(told, said, a, b, c, d):
+            continue
+        ordinals = {w.form for w in (*told.words[a:b], *said.words[c:d])} & opposites.ORDINALS
+        if ordinals and ordinals <= told.forms & said.forms:
+            continue  # both have both
+        if kind == "negation" and (_conditional(codes, n, told, said) or _other_names(told, said, a, b, c, d)):
+            continue
         if not (_directed(told, said, a, b, c, d) and _moved(codes, told, said, c)):
             found.append(Edit(kind, a, b, c, d))
     # Two changes in one clause may cancel out: "not rare" for "common".
-    return [edit for edit in found if sum(abs(at - edit.c) <= _NEAR for at in undoing) == 1]
+    return [
+        edit
+        for edit in found
+        if sum(abs(at - edit.c) <= _NEAR for at in undoing) == 1
+        # "On Mondays it is not open" for "it is open daily but not on Mondays"
+        and not (_negation(said, edit.c, edit.d) and any(abs(at - edit.c) <= _NEAR for at in dropped))
+    ]
 
 
 def _alike(told: Reading, said: Reading) -> int:
@@ -78,7 +107,11 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
     old, new = _essential(told.words[a:b]), _essential(said.words[c:d])
     if len(old) == len(new) == 1:
         if lexicon.overstates(old[0].form, new[0].form):
-            return "modality"
+            if _denied(told, b) and _denied(said, d):
+                return None  # "may not" forbids as "must not" does
+            # What somebody says one should do is reported as freely.
+            reported = old[0].form in lexicon.ADVISED and told.forms & _REPORTS and said.forms & _REPORTS
+            return None if reported else "modality"
         sort = opposites.opposed(old[0].form, new[0].form)
         if sort is not None:
             return sort
@@ -91,10 +124,20 @@ def _kind(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> Kind 
     # What may not be may be as well.
     if not same_tense(told.words[a:b], said.words[c:d]) or _left_open(told, a, b) or _left_open(said, c, d):
         return None
+    denied, affirmed = (told.words[a:b], said.words[c:d]) if was else (said.words[c:d], told.words[a:b])
+    ended = any(w.form == "~nolonger" for w in denied) and any(w.form in lexicon.PRESENT for w in denied)
+    if ended and not any(w.form in lexicon.PRESENT for w in affirmed):
+        return None  # "They married", and are no longer married
+    if {w.form for w in affirmed} & lexicon.NEEDED and not {w.form for w in denied} & lexicon.NEEDED:
+        return None  # what must be so is not so yet
     rest = [w for w in (*old, *new) if not lexicon.negates(w.form)]
     if all(w.form in lexicon.AUXILIARIES or w.form in lexicon.INDEFINITE for w in rest):
         return "negation"
     return None
+
+
+def _denied(reading: Reading, end: int) -> bool:
+    return end < len(reading.words) and reading.words[end].form in {"never", "not"}
 
 
 def _hyphenated(old: Sequence[Word], new: Sequence[Word]) -> tuple[str, str] | None:
@@ -182,6 +225,57 @@ def _of_another(
         and any(word.content for word in said.words[c:d])
         for n, (op, a, b, c, d) in enumerate(codes)
     )
+
+
+def _placed(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> bool:
+    """Whether a negation more or less only stands elsewhere, or each text says by it what the other says without."""
+    old, new = ({w.form for w in words} for words in (told.words[a:b], said.words[c:d]))
+    if old & _CONTRARY and new & _CONTRARY:  # neither confirmed nor denied
+        return any(denies(told, n) for n in range(max(0, a - 2), a)) and any(
+            denies(said, n) for n in range(max(0, c - 2), c)
+        )
+    ours, theirs = (sum(denies(r, n) for n in range(len(r.words))) for r in (said, told))
+    if ours and ours == theirs and _negation(told, a, b) != _negation(said, c, d):
+        return True
+    apart = told.forms ^ said.forms
+    if "but" in apart and any(corrects(r, n) for r in (told, said) for n, w in enumerate(r.words) if w.form == "but"):
+        return True
+    # "closed to A but open to B": it is not closed to B
+    denied = said.words[d : d + 1] if _negation(said, c, d) else told.words[b : b + 1]
+    return any(
+        opposites.opposites_of(word.form).keys() & apart or {f"{prefix}{word.form}" for prefix in _PREFIXES} & apart
+        for word in denied
+    )
+
+
+def _conditional(
+    codes: Sequence[tuple[str, int, int, int, int]], edit: int, told: Reading, said: Reading
+) -> bool:
+    """Whether the sentence says it under a condition that is not the line's, or of which the line goes on otherwise."""
+    if said.forms & _CONDITIONS - told.forms:
+        return True
+    end = codes[edit][4]
+    if end >= len(said.words) or said.words[end].form not in lexicon.CONDITIONS | lexicon.EXCEPTIONS:
+        return False
+    after = codes[edit + 1] if edit + 1 < len(codes) else None
+    return after is None or after[4] - after[3] < _CONDITION
+
+
+def _other_names(told: Reading, said: Reading, a: int, b: int, c: int, d: int) -> bool:
+    """Whether near the edit either text names what the other lacks: then it is another fact."""
+    ours = (*said.words[max(0, c - _NEAR) : c], *said.words[d : d + _NEAR])
+    theirs = (*told.words[max(0, a - _NEAR) : a], *told.words[b : b + _NEAR])
+    return _names(ours, told) and _names(theirs, said)
+
+
+def _names(words: Sequence[Word], other: Reading) -> bool:
+    """Whether a preposition adds what the other text has nothing of ("for children")."""
+    for n, word in enumerate(words):
+        if word.content and word.key not in other.keys and not about_source(word):
+            before = [w.form for w in words[max(0, n - 2) : n]]
+            if before[-1:] and (before[-1] in _ADDING or (before[-1] in _EMPTY and before[0] in _ADDING)):
+                return True
+    return False
 
 
 def _moved(codes: Sequence[tuple[str, int, int, int, int]], told: Reading, said: Reading, at: int) -> bool:

@@ -25,6 +25,7 @@ from vsr_hallucination.detection.relations.reading import (
 _DATES = frozenset(MONTHS) | frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _ORDINALS = frozenset("first second third fourth fifth once twice".split())
 _LEANING = frozenset("after as before by for from including like when where which who with without".split())
+_OF_NATIONS = ("an", "ch", "ese", "ish")
 _MOST = 12  # halves of a line, values of a half
 _FEWEST = 2  # content words that hold a value to its half
 
@@ -35,6 +36,7 @@ class _Half:
 
     line: Line
     first: int
+    tokens: Sequence[Token]
     content: frozenset[str]
     values: tuple[tuple[str, Sequence[Token]], ...]
     bracketed: bool  # in part
@@ -66,7 +68,7 @@ def _crossed(sentence: Sentence, part: Span, lines: Sequence[Line]) -> tuple[Tur
         halves = line.once(_halves) + (after.once(_halves)[:1] if after is not None else ())
         for one, two in pairwise(halves):
             for home, away in ((one, two), (two, one)):
-                found = _taken(said, values, home, away)
+                found = _taken(sentence, said, values, home, away)
                 if found is not None and not aliased(keys_of(found[1]), keys_of(found[2]), lines):
                     span, own, told = found
                     first, last = span.first, span.last
@@ -85,10 +87,16 @@ def _plain(sentence: Sentence, part: Span) -> list[Token]:
 
 
 def _taken(
-    said: frozenset[str], values: Sequence[tuple[Span, Sequence[Token], frozenset[str]]], home: _Half, away: _Half
+    sentence: Sentence,
+    said: frozenset[str],
+    values: Sequence[tuple[Span, Sequence[Token], frozenset[str]]],
+    home: _Half,
+    away: _Half,
 ) -> tuple[Span, Sequence[Token], Sequence[Token]] | None:
-    if home.line.tokens[home.first].folded in _LEANING or home.bracketed or away.bracketed:
+    if home.tokens[0].folded in _LEANING or home.bracketed or away.bracketed:
         return None  # "As chairman of C, A …" speaks of what follows
+    if home.line is away.line and away.first > home.first and _goes_on(away):
+        return None
     for value, tokens, own in values:
         if not own < away.content or own & home.content:
             continue
@@ -96,14 +104,66 @@ def _taken(
         if not rest <= home.content or not rest - away.content:
             continue
         sort = _sort(tokens)
+        if (sort == "name" and _listed(sentence, value, home)) or _only_in_names(sentence, rest, home):
+            continue
+        if _denied(_around(sentence, value)) != _denied(home.tokens):
+            continue  # "B is in the plan" has nothing from "A is not in the plan"
+        before = sentence.tokens[value.first - 1].folded if value.first else ""
+        if before in lexicon.TIME_BOUNDS and before not in {t.folded for t in (*home.line.tokens, *away.line.tokens)}:
+            continue  # "after 2019" is another time than "in 2019"
         mine = [t for of, t in home.values if of == sort]
         theirs = [t for of, t in away.values if of == sort]
         missing = [t for t in mine if not content(t) & said]
+        if any(_nation(t, tokens) for t in missing):
+            continue
         if home.line is not away.line and not _alike(home, away):
             continue
         if len(mine) == len(theirs) and len(missing) == 1 and own in [content(t) for t in theirs]:
             return value, tokens, missing[0]
     return None
+
+
+def _around(sentence: Sentence, value: Span) -> Sequence[Token]:
+    """The clause of a value."""
+    parts = sentence.once(_halvings)
+    part = next((p for p in parts if p.first <= value.first and value.last <= p.last), value)
+    return sentence.tokens[part.first : part.last]
+
+
+def _denied(tokens: Sequence[Token]) -> bool:
+    return sum(lexicon.negates(token.folded) for token in tokens) % 2 == 1
+
+
+def _nation(one: Sequence[Token], two: Sequence[Token]) -> bool:
+    """Whether one is a land and the other what is of it: "France" and "French"."""
+    return any(
+        a.folded[:3] == b.folded[:3] and (a.folded.endswith(_OF_NATIONS) or b.folded.endswith(_OF_NATIONS))
+        for a in one for b in two
+    )  # fmt: skip
+
+
+def _only_in_names(sentence: Sentence, rest: frozenset[str], home: _Half) -> bool:
+    """Whether what the half has of the rest stands there in names alone, and in the sentence in none."""
+    plain = {token.key for token in sentence.tokens if token.key in rest and not token.capital}
+    own = {token.key for token in home.tokens if not token.capital}
+    return bool(plain) and not any(token.capital and token.key in rest for token in sentence.tokens) and not plain & own
+
+
+def _goes_on(half: _Half) -> bool:
+    """Whether a half has the subject of the one before: "…, stretching from A to B"."""
+    opening = half.tokens[0]
+    return opening.folded.endswith("ing") and not opening.capital and len(opening.folded) > 5
+
+
+def _listed(sentence: Sentence, value: Span, home: _Half) -> bool:
+    """Whether the sentence names the value beside another of the home half, as one of a list: "A and B"."""
+    around = (value.first - 2, value.first - 1), (value.last + 1, value.last)
+    for other, joint in around:
+        if min(other, joint) >= 0 and max(other, joint) < len(sentence.tokens):
+            near = sentence.tokens[other]
+            if sentence.tokens[joint].folded == "and" and near.capital and near.key in home.content:
+                return True
+    return False
 
 
 def _alike(home: _Half, away: _Half) -> bool:
@@ -115,11 +175,11 @@ def _alike(home: _Half, away: _Half) -> bool:
 def _halves(line: Line) -> tuple[_Half, ...]:
     """Stretches between commas, semicolons, and words like "and", "but", "while"."""
     found = []
-    for part in _stretches(line, lexicon.HALVING)[:_MOST]:
+    for part in line.once(_halvings)[:_MOST]:
         tokens = line.tokens[part.first : part.last]
         values = tuple((_sort(words), words) for _, words in _with_words(line, _values(line, part)))
         bracketed = "(" in line.text[tokens[0].start : tokens[-1].end]
-        found.append(_Half(line, part.first, content(tokens), values, bracketed))
+        found.append(_Half(line, part.first, tokens, content(tokens), values, bracketed))
     return tuple(found)
 
 
@@ -155,6 +215,10 @@ def _day(tokens: Sequence[Token], at: int) -> bool:
 
 def _between_marks(text: Text) -> list[Span]:
     return _stretches(text, frozenset())
+
+
+def _halvings(text: Text) -> list[Span]:
+    return _stretches(text, lexicon.HALVING)
 
 
 def _stretches(text: Text, breaks: frozenset[str]) -> list[Span]:

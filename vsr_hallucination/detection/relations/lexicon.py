@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-NEGATIONS = frozenset("cannot hardly neither never no nobody none nor not nothing nowhere without".split())
+NEGATIONS = frozenset("cannot hardly neither never no nobody none nor not nothing nowhere without ~nolonger "
+                      "~notyet".split())
 AUXILIARIES = frozenset(
     "am are be been being can could did do does doing had has have having is may might must shall should was were will "
     "would".split()
@@ -25,7 +26,17 @@ NOT_DENYING = frozenset("alone always exactly fully just least merely mention ne
 HALF_DENYING = frozenset(
     "avoid avoided avoids barely decline declined declines deny denied denies fail failed failing fails false instead "
     "lack lacked lacking lacks otherwise prevent prevented prevents rather refuse refused refuses refusing reject "
-    "rejected rejects remain remained remains stop stopped stops too unable untrue yet".split()
+    "rejected rejects remain remained remains stop stopped stops too unable unlike untrue yet".split()
+)
+
+# Words that deny what they stand with, where the other text has a plain negation: "dropped support", "is missing".
+UNDOING = frozenset(
+    "absence absent ban banned bans barred bars block blocked blocks cancel canceled cancelled cease ceased "
+    "ceases disabled discontinue discontinued discontinues drop dropped drops end ended ends exempt exempted "
+    "exempts expire expired expires fewer forbid forbidden forbids free halt halted halts illegal impossible less "
+    "miss missed misses missing nobody off outlawed prohibit prohibited prohibits remove removed "
+    "removes suspend suspended suspends terminate terminated terminates unavailable void voids waive waived "
+    "waives zero".split()
 )
 
 # Words that keep a claim to a part of what it names, or give it to somebody.
@@ -46,6 +57,7 @@ BOUNDING = frozenset(
     "above after before below except exclude excluded excludes excluding once outside over since under until when "
     "while within ~atleast ~atmost ~latest ~notuntil ~usedto".split()
 )
+TIME_BOUNDS = frozenset("after before since until".split())  # "after 2019" is another time than "in 2019"
 
 # Where something was, and where it is.
 NOW = frozenset("currently now nowadays presently still today".split())
@@ -152,25 +164,33 @@ OF_SOURCE = frozenset(
 
 # Several words that do the work of one; a name in the right column that is no word of its own stands for itself.
 PHRASES: Mapping[tuple[str, ...], str] = MappingProxyType({tuple(words.split()): one for words, one in {
-    "a number of": "several", "a few": "some", "a majority of": "most", "are able to": "can", "as late as": "~late",
+    "a number of": "several", "a few": "some", "a majority of": "most", "the majority of": "most",
+    "are able to": "can", "as late as": "~late",
     "as long as": "if", "as soon as": "when", "as well as": "and", "at all times": "always", "at first": "initially",
     "at last": "finally", "at least": "~atleast", "at most": "~atmost", "at the end": "finally",
-    "at the latest": "~latest", "at the very end": "finally", "at times": "sometimes", "by no means": "not",
+    "at the latest": "~latest", "at no time": "never", "any longer": "~anymore", "any more": "~anymore",
+    "anything but": "not",
+    "everybody but": "except", "everyone but": "except", "everything but": "except",
+    "no one but": "only", "nobody but": "only", "none but": "only", "nothing but": "only",
+    "at the very end": "finally", "at times": "sometimes", "by no means": "not",
     "can not": "cannot", "do not have to": "neednt", "do not need to": "neednt", "does not have to": "neednt",
+    "don't have to": "neednt", "don't need to": "neednt", "doesn't have to": "neednt", "doesn't need to": "neednt",
+    "not any longer": "~nolonger", "not any more": "~nolonger", "not anymore": "~nolonger",
     "does not need to": "neednt", "go down": "falls", "goes down": "falls", "go up": "rises", "goes up": "rises",
     "going down": "falls", "going up": "rises", "gone down": "falls", "gone up": "rises", "had to": "must",
     "has to": "must", "have to": "must", "in all cases": "always", "in any case": "always", "in every case": "always",
     "in no case": "never", "in some cases": "sometimes", "in the end": "finally", "is able to": "can",
     "last of all": "finally", "least expensive": "cheapest", "less expensive": "cheaper", "less than": "under",
     "fewer than": "under", "more expensive": "dearer", "more or less": "about", "more than": "over",
-    "most expensive": "dearest", "most of": "most", "need not": "neednt", "need to": "must", "needs to": "must",
+    "most expensive": "dearest", "more so": "rather", "most of": "most",
+    "need not": "neednt", "need to": "must", "needs to": "must",
     "no doubt": "certainly", "no fewer than": "~atleast", "no later than": "~latest", "no less than": "~atleast",
     "no longer": "~nolonger", "no matter": "~nomatter", "no more than": "~atmost", "not least": "~notleast",
     "not necessarily": "sometimes", "not only": "~notonly", "not less than": "~atleast", "not more than": "~atmost",
-    "not until": "~notuntil", "of course": "~ofcourse", "only then": "then", "prior to": "before",
+    "not until": "~notuntil", "not yet": "~notyet", "of course": "~ofcourse", "only then": "then", "prior to": "before",
     "subsequent to": "after", "the day after": "after", "to begin with": "initially", "went down": "falls",
     "used to": "~usedto", "went up": "rises", "whether or not": "~whether", "will not be able to": "cannot",
-    "with certainty": "certainly",
+    "with certainty": "certainly", "with or without": "~whether",
     "with the exception of": "except", "without a doubt": "certainly", "without doubt": "certainly",
     "without exception": "always", "years after": "after", "years before": "before",
 }.items()})  # fmt: skip

@@ -187,7 +187,7 @@ DIRECTED = frozenset(
     "follows imported imports later lose loses losing lost over precede preceded precedes predecessor successor under "
     "underneath win wins winning won".split()
 )
-_ORDINALS = frozenset("first second third fourth fifth sixth seventh eighth ninth tenth".split())
+ORDINALS = frozenset("first second third fourth fifth sixth seventh eighth ninth tenth".split())
 
 
 def _table(rows: Iterable[tuple[Sort, Row]]) -> dict[str, dict[str, Sort]]:
@@ -213,7 +213,7 @@ def opposed(one: str, two: str) -> Sort | None:
     sort = _OPPOSITES.get(one, {}).get(two)
     if sort is not None:
         return sort
-    if one in _ORDINALS and two in _ORDINALS and one != two:
+    if one in ORDINALS and two in ORDINALS and one != two:
         return "order"
     return "negation" if _prefixed(one, two) or _prefixed(two, one) else None
 

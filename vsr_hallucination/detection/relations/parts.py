@@ -5,6 +5,7 @@ Words are compared by ``Token.key``. All is linear in a sentence and its lines (
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -27,6 +28,7 @@ _SOURCES = lexicon.OF_SOURCE | frozenset(
     "above answering certainly conclusion described describes doc noted overall provides say short summary sure "
     "texts".split()
 )
+_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ def proper(key: str, *texts: Sentence | Line) -> bool:
 def aliased(one: Iterable[str], other: Iterable[str], lines: Iterable[Line]) -> bool:
     """Whether some line calls the same by both: in one name, in brackets, or with "known as", "or" between."""
     first, second = frozenset(one), frozenset(other)
+    if {_bare(key) for key in first} == {_bare(key) for key in second}:
+        return True
     for line in lines:
         tokens = line.tokens
         for at, token in enumerate(tokens):
@@ -95,6 +99,12 @@ def aliased(one: Iterable[str], other: Iterable[str], lines: Iterable[Line]) -> 
                 if run or words & _ALIASES or "(" in between:
                     return True
     return False
+
+
+def _bare(key: str) -> str:
+    """A word without its letters' marks."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
+    return plain.translate(_LETTERS)
 
 
 def is_name(token: Token) -> bool:

@@ -43,6 +43,11 @@ class Reading:
     def forms(self) -> frozenset[str]:
         return frozenset(word.form for word in self.words)
 
+    def has(self, forms: list[str]) -> bool:
+        """Whether these forms stand in it side by side."""
+        own = [word.form for word in self.words]
+        return any(own[at : at + len(forms)] == forms for at in range(len(own) - len(forms) + 1))
+
     def between(self, one: Word, two: Word) -> str:
         """What stands between two words."""
         return self.text[one.end : two.start]
@@ -59,11 +64,19 @@ def read(source: Text) -> Reading:
         if size > 1:
             found.append(Word(token.start, tokens[at + size - 1].end, form, form, False, False))
         else:
-            content = token.folded not in FUNCTION_WORDS and not lexicon.negates(token.folded)
-            key = _ungrouped(token) if content else token.folded
-            found.append(Word(token.start, token.end, token.folded, key, content, token.capital))
+            form = "neednt" if token.folded == "needn't" else token.folded
+            content = form not in FUNCTION_WORDS | {"neednt"} and not lexicon.negates(form)
+            key = _ungrouped(token) if content else form
+            lettered = token.folded == "a" and token.capital and found and found[-1].content
+            if lettered and _beside(text, found[-1], token):
+                content, key = True, "A"  # "Team A"
+            found.append(Word(token.start, token.end, form, key, content, token.capital))
         at += size
     return Reading(text, tuple(found))
+
+
+def _beside(text: str, word: Word, token: Token) -> bool:
+    return text[word.end : token.start] == " "
 
 
 def _ungrouped(token: Token) -> str:

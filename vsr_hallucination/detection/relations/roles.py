@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vsr_hallucination.detection.relations.lexicon import SYMMETRIC
-from vsr_hallucination.detection.relations.parts import Span, held, names, trimmed, turned_words
+from vsr_hallucination.detection.relations.parts import Span, held, is_name, names, trimmed, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Kind,
     Line,
     Sentence,
     Turned,
     following,
+    gap,
     joined,
     place_of,
     whole,
@@ -27,6 +28,7 @@ _COPIED = 0.75  # share of the sentence that its line holds, where names are swa
 _FRAMED = 0.6  # the same where it says it with another verb
 _PAIRS = 80
 _COPULA = frozenset("a an are is the was were".split())  # says nothing of who is which
+_BE = frozenset("are is was were".split())
 _THINGS = frozenset("contest gift work".split())  # roles of what changes hands and not of parties
 
 
@@ -55,6 +57,8 @@ def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
                 continue
             at = place_of((*two, *between, *one), line)
             end = at + b.last - a.first
+            if len(between) == 1 and at > 0 and line.tokens[at - 1].folded == sentence.tokens[a.last].folded == "in":
+                continue  # "one in A in B": which holds which is not said
             if _framed(keys, a, b, line.keys, at, end):
                 return turned_words(sentence, line, "roles", a.first, b.last, line.tokens[at:end])
     return None
@@ -62,8 +66,12 @@ def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
 
 def _tells(sentence: Sentence, a: Span, b: Span) -> bool:
     """Whether the words between two names say which is which."""
-    words = {token.folded for token in sentence.tokens[a.last : b.first]} - _COPULA
-    return bool(words - SYMMETRIC)
+    between = sentence.tokens[a.last : b.first]
+    if all(is_name(token) or token.folded == "and" for token in between) and "," in gap(
+        sentence.text, sentence.tokens, a.last
+    ):
+        return False  # a list
+    return bool({token.folded for token in between} - _COPULA - SYMMETRIC)
 
 
 def _framed(keys: Sequence[str], a: Span, b: Span, line: Sequence[str], at: int, end: int) -> bool:
@@ -137,8 +145,8 @@ def _crossing(
     for line, frame in told:
         for role in sorted(mine.roles.keys() & frame.roles.keys() - _THINGS):
             one, other = mine.roles[role], frame.roles[role]
-            if _same(one, other):
-                continue
+            if _same(one, other) or line.tokens[other.first].folded in _BE:
+                continue  # "A was an inventor who invented …": the inventor is A
             # The party stands there in another role, of the same verb or of one beside it about the same.
             places = [(f, r) for _, f in told for r, slot in f.roles.items() if r != role and _same(one, slot)
                       and (one.keys == slot.keys or not one.keys & other.keys)]

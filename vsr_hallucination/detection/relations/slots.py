@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vsr_hallucination.detection.relations.lexicon import CREDITING
+from vsr_hallucination.detection.relations.lexicon import CREDITING, SAYING
 from vsr_hallucination.detection.relations.parts import Span, aliased, held, is_name, names, proper, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Kind,
@@ -16,14 +16,17 @@ from vsr_hallucination.detection.relations.reading import (
     gap,
     joined,
     keys_of,
+    place_of,
 )
 
 _HELD = 0.85  # share of the rest of the sentence that the line holds
 _AROUND = 2  # words on either side that must be the line's
+_BESIDE = 4  # words beside a value that show that another line has it so
 _EDGE = 4  # words on the only side, where the value opens or closes the sentence
 _LONG_COPY = 13  # where the line's value comes again in the sentence
 _COPY = 9  # words around a value that make a copy of the sentence
 _LONGEST = 6  # words of a value
+_QUOTES = frozenset("\"'“”‘’")
 _MOST = 12  # numbers of a sentence
 _NEAR = 3  # words between a value and the verb that credits it
 _TITLES = frozenset(
@@ -49,7 +52,9 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
         near = [line for line in lines if held(sentence.evidence, rest, line.content) >= _HELD]
         if len(rest) < _AROUND or not near or _has_it(sentence, near, span):
             continue
-        beside = _beside(sentence, lines, span)
+        beside = _beside(sentence, lines, span, _AROUND)
+        if _beside(sentence, lines, span, _BESIDE):
+            continue  # the evidence has both
         told: list[tuple[Line, Span, bool]] = []
         for line in near:
             least = _LONG_COPY if beside else 0 if not own & line.content else _COPY
@@ -92,8 +97,38 @@ def _places(sentence: Sentence, span: Span, line: Line) -> list[tuple[Span, int]
                 continue
             if (not before and right < _EDGE) or (not after and left < _EDGE) or left + right < _EDGE:
                 continue
+            if _entry(line, last, right) or _open_list(sentence, line, first):
+                continue
+            if _beside_it(sentence, span, line, first, last):
+                continue
             found.append((Span(first, last), left + right))
     return found
+
+
+def _entry(line: Line, last: int, right: int) -> bool:
+    """Whether the words before ``last`` belong to the key of an entry: "Screenplay by: B"."""
+    ends = (at for at in range(last, min(len(line.tokens), last + right)) if ":" in gap(line.text, line.tokens, at))
+    at = next(ends, 0)  # "A said:" and what is quoted are no entries
+    return at > 0 and line.tokens[at - 1].folded not in SAYING and not set(gap(line.text, line.tokens, at)) & _QUOTES
+
+
+def _beside_it(sentence: Sentence, span: Span, line: Line, first: int, last: int) -> bool:
+    """Whether a value stands in an apposition to the sentence's own: "A, a researcher at B, said"."""
+    own = sentence.keys[span.first : span.last]
+    at = place_of(own, line)
+    if at < 0 or at + len(own) > first:
+        return False
+    return all("," in gap(line.text, line.tokens, n) for n in (at + len(own), last) if n < len(line.tokens))
+
+
+def _open_list(sentence: Sentence, line: Line, at: int) -> bool:
+    """Whether a value is one of several that the line only has as examples: "stars including A, B and C"."""
+    start = at
+    while start > 0 and (is_name(line.tokens[start - 1]) or line.tokens[start - 1].folded == "and"):
+        start -= 1
+    before = [token.folded for token in line.tokens[max(0, start - 2) : start]]
+    opened = before[-1:] == ["including"] or before == ["such", "as"]
+    return opened and not any(token.folded == before[-1] for token in sentence.tokens)
 
 
 def _ends(line: Line, at: int) -> bool:
@@ -126,13 +161,13 @@ def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:
     )
 
 
-def _beside(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:
+def _beside(sentence: Sentence, lines: Sequence[Line], span: Span, around: int) -> bool:
     """Whether a line has the value directly beside the words it stands beside, small words apart."""
     keys = sentence.keys
     parts = []
-    for first, last in ((max(0, span.first - _AROUND), span.last), (span.first, span.last + _AROUND)):
-        around = (*sentence.tokens[first : span.first], *sentence.tokens[span.last : last])
-        if content(around):
+    for first, last in ((max(0, span.first - around), span.last), (span.first, span.last + around)):
+        words = (*sentence.tokens[first : span.first], *sentence.tokens[span.last : last])
+        if content(words) or len(words) >= _BESIDE:
             parts.append(joined(keys[first:last]))
     return any(part in line.joined for line in lines for part in parts)
 
@@ -142,14 +177,21 @@ def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bo
     copy the line's own value may come again in the sentence."""
     own, other = sentence.tokens[span.first : span.last], line.tokens[place.first : place.last]
     if own[0].key[:1].isdecimal():
-        return own[0].key != other[0].key
-    if any(a.folded[:4] == b.folded[:4] for a in own for b in other):
+        return own[0].key.rstrip(",") != other[0].key.rstrip(",")  # "1960's"
+    if any(a.folded[:4] == b.folded[:4] or _short_for(a.folded, b.folded) for a in own for b in other):
         return False
     if all(t.folded in _TITLES for t in own) or all(t.folded in _TITLES for t in other):
         return False
     if _initials(own) in {t.folded for t in other} or _initials(other) in {t.folded for t in own}:
         return False
     return copied or not content(other) & sentence.content
+
+
+def _short_for(one: str, two: str) -> bool:
+    """Whether one is the other's pet name: "Hibs" and "Hibernian"."""
+    short, long = sorted((one, two), key=len)
+    stem = short[:-1]
+    return short[-1:] in ("s", "y") and len(stem) >= 3 and len(long) > len(short) and long.startswith(stem)
 
 
 def _initials(tokens: Sequence[Token]) -> str:

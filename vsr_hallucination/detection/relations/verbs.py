@@ -103,6 +103,23 @@ FRAMES: tuple[Frame, ...] = (
     _frame("choose", "appoint appointed appoints nominate nominated", "chooser", "chosen"),
 )  # fmt: skip
 
+# Between a subject and its verb.
+BESIDE = frozenset(
+    "also am are be been being can could did do does ever first had has have is just later may might never not now "
+    "only soon then to was were will would".split()
+)
+# What a party that is an object ends before.
+ENDS = frozenset(
+    "about after against although among and are as at be because before but by came comes during for from had has "
+    "have if in into is on only or over since so than that then though through to toward towards under until was "
+    "were when where which while who whom with".split()
+)
+# Nouns that tell no party from another.
+GENERIC = frozenset("building club company effort firm group job one project side team thing whole work".split())
+# Verbs of having that are past, and what beside a passive makes it past: who owned it may have sold it since.
+HAVING = frozenset({"owned", "possessed"})
+ONCE_HAD = frozenset("been formerly once previously was were".split())
+
 
 def by_form() -> dict[str, tuple[Frame, ...]]:
     """Frames by each form of their verbs."""

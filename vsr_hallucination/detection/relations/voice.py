@@ -14,29 +14,18 @@ from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.parts import is_name
 from vsr_hallucination.detection.relations.reading import Text, Token, gap
-from vsr_hallucination.detection.relations.verbs import Frame, by_form
+from vsr_hallucination.detection.relations.verbs import BESIDE, ENDS, GENERIC, HAVING, ONCE_HAD, Frame, by_form
 
 _BE = lexicon.BE | {"got", "gets"}
-_BESIDE = frozenset(
-    "also am are be been being can could did do does ever first had has have is just later may might never not now "
-    "only soon then to was were will would".split()
-)  # between a subject and its verb
 _BREAKS = frozenset("although and as because before but if or since than that though when whereas while".split())
 _RELATIVE = lexicon.RELATIVES | {"what"}
 _CLAUSES = _BREAKS | _RELATIVE  # what opens a clause
-_ENDS = frozenset(
-    "about after against although among and are as at be because before but by came comes during for from had has "
-    "have if in into is on only or over since so than that then though through to toward towards under until was "
-    "were when where which while who whom with".split()
-)
 _DETERMINERS = lexicon.DETERMINERS | {"of"}
 _CLAUSAL = frozenset("are had has have is to was were".split())
-_GENERIC = frozenset("building club company effort firm group job one project side team thing whole work".split())
 _MARKS = frozenset(",;:()—–[]|")
 _ASIDE = frozenset(";:()")
 _STOPS = _ASIDE | {"."}
 _PAST = ("ed", "ght", "lt", "ote", "rew", "won", "ave", "ought")
-_BEFORE = frozenset("before earlier formerly once originally previously until".split())
 _AFTER = frozenset("currently now nowadays since today".split())
 _LONGEST = 6  # content words of a party
 _WIDEST = 24  # words of a party, small ones too
@@ -83,6 +72,8 @@ def frames_of(source: Text) -> list[Filled]:
             roles = _stay(text, tokens, at)
             if roles:
                 found.append(Filled("move", at, roles))
+        if _denied(tokens, at):
+            continue
         for frame in _forms().get(token.folded, ()):
             roles = _roles(text, tokens, at, frame)
             if roles:
@@ -92,10 +83,20 @@ def frames_of(source: Text) -> list[Filled]:
     return found
 
 
+def _denied(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the verb at ``at`` is denied: "A did not lose to B" says who lost of nobody."""
+    before = at - 1
+    while before >= max(0, at - 3) and (tokens[before].folded in BESIDE or lexicon.negates(tokens[before].folded)):
+        if lexicon.negates(tokens[before].folded):
+            return True
+        before -= 1
+    return False
+
+
 def passive(tokens: Sequence[Token], at: int) -> bool:
     """Whether the verb at ``at`` is passive: after a form of "be" with nothing but adverbs between, or before "by"."""
     before = at - 1
-    while before >= max(0, at - 3) and (tokens[before].folded in _BESIDE or tokens[before].folded.endswith("ly")):
+    while before >= max(0, at - 3) and (tokens[before].folded in BESIDE or tokens[before].folded.endswith("ly")):
         if tokens[before].folded in _BE:
             return not tokens[at].folded.endswith("ing")
         before -= 1
@@ -115,6 +116,8 @@ def _roles(text: str, tokens: Sequence[Token], at: int, frame: Frame) -> dict[st
     if frame.after and [t.folded for t in tokens[at + 1 : at + 1 + len(frame.after)]] == list(frame.after):
         last = at + 1 + len(frame.after) * (not any(mark == frame.after[0] for mark, _ in frame.marked))
     turned = not frame.noun and passive(tokens, at)
+    if tokens[at].folded in HAVING and (not turned or any(t.folded in ONCE_HAD for t in tokens[max(0, at - 3) : at])):
+        return {}  # who owned it may have sold it since
     verb = at
     while frame.noun and verb > 0 and tokens[verb].folded not in _BE:
         verb -= 1
@@ -133,7 +136,7 @@ def _roles(text: str, tokens: Sequence[Token], at: int, frame: Frame) -> dict[st
         roles[frame.subject] = subject
         if frame.object:
             roles[frame.object] = antecedent or obj
-            bare = last >= len(tokens) or tokens[last].folded in _ENDS or not _MARKS.isdisjoint(gap(text, tokens, last))
+            bare = last >= len(tokens) or tokens[last].folded in ENDS or not _MARKS.isdisjoint(gap(text, tokens, last))
             if roles[frame.object] is None and bare and tokens[at].folded.endswith(("ed", "en", "wn")):
                 return {}  # "sounds presented via speakers"
             if frame.group == "give" and frame.subject == "giver" and not _marked(text, tokens, last, "to"):
@@ -174,7 +177,7 @@ def _stay(text: str, tokens: Sequence[Token], at: int) -> dict[str, Slot]:
     while last < len(tokens) and _STOPS.isdisjoint(gap(text, tokens, last)):
         last += 1
     words = {token.folded for token in tokens[first:last]}
-    before, after = bool(words & _BEFORE), bool(words & _AFTER)
+    before, after = bool(words & lexicon.ONCE), bool(words & _AFTER)
     where = _chunk(text, tokens, place + 1)
     if before == after or where is None:
         return {}
@@ -192,7 +195,7 @@ def _completed(tokens: Sequence[Token], at: int, frame: Frame) -> bool:
 def subject_of(text: str, tokens: Sequence[Token], at: int) -> tuple[Slot | None, Slot | None]:
     """(subject, what a relative "which" before that subject refers to) of the verb at ``at``."""
     end = at
-    while end > 0 and (tokens[end - 1].folded in _BESIDE or tokens[end - 1].folded.endswith("ly")):
+    while end > 0 and (tokens[end - 1].folded in BESIDE or tokens[end - 1].folded.endswith("ly")):
         if not _MARKS.isdisjoint(gap(text, tokens, end)):
             break
         end -= 1
@@ -235,9 +238,9 @@ def _chunk(text: str, tokens: Sequence[Token], first: int) -> Slot | None:
     last = first
     while last < len(tokens):
         marked = not _MARKS.isdisjoint(gap(text, tokens, last))
-        if last > first and (marked or (tokens[last].folded in _ENDS and not _within_name(tokens, last))):
+        if last > first and (marked or (tokens[last].folded in ENDS and not _within_name(tokens, last))):
             break
-        if last == first and (marked or tokens[last].folded in _ENDS):
+        if last == first and (marked or tokens[last].folded in ENDS):
             return None
         last += 1
         if last - first > _WIDEST:
@@ -292,6 +295,6 @@ def _slot(tokens: Sequence[Token], first: int, last: int) -> Slot | None:
     keys = frozenset(
         token.key
         for token in tokens[first:last]
-        if token.folded not in FUNCTION_WORDS and token.folded not in _GENERIC and not token.key[:1].isdecimal()
+        if token.folded not in FUNCTION_WORDS and token.folded not in GENERIC and not token.key[:1].isdecimal()
     )
     return Slot(keys, first, last) if 0 < len(keys) <= _LONGEST else None

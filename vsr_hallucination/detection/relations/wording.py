@@ -22,6 +22,7 @@ from vsr_hallucination.detection.relations.sequence import misordered, moved_bac
 _FEWEST = 3
 _ALIKE = 0.25  # of what the sentence names that a line must have to be read
 _LINES = 4
+_QUOTED = 12  # words of a quotation
 # With the sentence that a line leans on, or without it.
 _WIDE = (contradicted, misordered, moved_back)
 _PLAIN = (overstated, reconditioned, miscompared, mistrended, misplaced_extreme)
@@ -40,7 +41,14 @@ def reworded(sentence: Sentence) -> Turned | None:
     if not near:
         return None
     lines = [(line, line.once(read_whole)) for line in near[:_LINES]]
+    if any(_quoted(said, told) for _, told in lines):
+        return None
     return _copied(sentence, said, lines) or _in_other_words(sentence, said, lines)
+
+
+def _quoted(said: Reading, told: Reading) -> bool:
+    """Whether the sentence stands in the line word for word."""
+    return len(said.words) >= _QUOTED and told.has([word.form for word in said.words])
 
 
 def _held(names: set[str], line: Line) -> float:
