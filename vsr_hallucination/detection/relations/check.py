@@ -17,7 +17,7 @@ from vsr_hallucination.detection.sentence_features import sentence_spans
 from vsr_hallucination.detection.text import pieces_of
 
 # How sure a finding is: see "Relation check" in the detector's card.
-RELATION_CHECK_CONFIDENCE = 0.9
+RELATION_CHECK_CONFIDENCE = 0.85
 _MOST_SENTENCES = 400
 _QUESTION = 2000  # code points of it that are read
 _KINDS: Mapping[Kind, str] = {
