@@ -102,7 +102,7 @@ async def spans(request: CheckRequest, model: Model = copy_model, **settings: bo
 @pytest.mark.parametrize("model", [marks(0, 0), crash])
 async def test_a_turned_negation_is_a_span_of_its_own_tier_whatever_the_model_does(model: Model) -> None:
     (span,) = await spans(asked(), model)
-    assert (span.tier, span.text, span.confidence) == ("relation_check", "not", 0.9)
+    assert (span.tier, span.text, span.confidence) == ("relation_check", "not", 0.85)
     assert span.evidence is not None
     assert (span.evidence.path, span.evidence.text) == ("$.b", FACT)
     assert span.explanation == EXPLANATION
