@@ -57,31 +57,34 @@ def record_rows(rng: random.Random, count: int) -> list[DetectorRow]:
 
 
 def prose_row(rng: random.Random, kind: str = "") -> DetectorRow:
-    """An answer about one of the facts of a generated passage; ``kind``: its fault, "" = none."""
-    fact = prose.statement(rng, kind)
+    """An answer about one of the facts of a generated passage; ``kind``: its fault, "" = none.
+
+    A clean answer is drawn as a faulty one is, and the passage is one it is right about: words alone tell nothing.
+    """
+    drawn = kind or rng.choice(prose.KINDS)
+    fact = prose.statement(rng, drawn)
     others = [prose.statement(rng) for _ in range(rng.randint(1, 5))]
     # Another fact of the same sort keeps the model from going by what sort a statement is.
-    others.append(prose.statement(rng, kind or rng.choice(prose.KINDS)))
-    told = [fact, *others]
+    others.append(prose.statement(rng, drawn))
+    at = rng.randrange(len(fact.wrong))
+    wording = fact.wrong[at][1]
+    right = [other.right(rng) for other in others]
+    told = [fact.told if kind else fact.made_true[at], *(sentence for sentence, _ in right)]
     rng.shuffle(told)
-    text = " ".join(s.told for s in told)
+    text = " ".join(told)
     if rng.random() < 0.3:
         header = rng.choice(HEADERS[2:])
-        text = "\n\n".join(header.replace("{i}", str(i)) + s.told for i, s in enumerate(told, 1))
+        text = "\n\n".join(header.replace("{i}", str(i)) + s for i, s in enumerate(told, 1))
     parts: list[Text] = []
     main = Text()
-    if kind:
-        _, wording = rng.choice(fact.wrong)
-        for piece in wording.split(prose.OPEN):
-            bad, closed, after = piece.partition(prose.CLOSE)
-            main.add(bad, bad=bool(closed))
-            main.add(after)
-    else:
-        main.add(fact.said)
+    for piece in wording.split(prose.OPEN):
+        bad, closed, after = piece.partition(prose.CLOSE)
+        main.add(bad, bad=bool(closed and kind))
+        main.add(after)
     parts.append(main)
-    for other in rng.sample(others, min(len(others), rng.choice((0, 0, 0, 1, 2)))):
+    for _, said in rng.sample(right, min(len(right), rng.choice((0, 0, 0, 1, 2)))):
         extra = Text()
-        extra.add(other.said)
+        extra.add(said)
         parts.insert(rng.randint(0, len(parts)), extra)
     answer = Text()
     answer.add(rng.choice(OPENERS[:5]) if rng.random() < 0.12 else "")
