@@ -31,7 +31,7 @@ TRAINED = {
 }  # fmt: skip
 # Rows drawn of a large set, of which those are used whose words do not tell their label; and the judged sets in which
 # the words told it (the others' do not, or they are too small to leave rows out).
-_POOL = {"tables": 5000, "inference": 9000}
+_POOL = {"tables": 20_000, "inference": 9500}
 _ALIKE = ("begin", "factcheck_gpt_nli", "halueval_summarization", "summac_bench")
 # Answers longer than the next mark are another class of length; within a class, faulty and clean are equally common.
 _LENGTHS = (0, 30, 60, 90, 120, 160, 210, 280, 380, 520, 800, 1400)
@@ -107,7 +107,7 @@ def load(data: Path, rng: random.Random, scale: float = 1.0) -> list[DetectorRow
     """All rows, shuffled, the length of faulty and clean ones balanced. ``scale`` shrinks every part alike."""
     passages = Passages(data, rng)
     made = record_rows(rng, int(4200 * scale))
-    made += alike(annotated.table_rows(data, rng, _POOL["tables"]), rng)[: int(1500 * scale)]
+    made += alike(annotated.table_rows(data, rng, _POOL["tables"]), rng, int(1500 * scale))
     made += [prose_row(rng, rng.choice(prose.KINDS) if rng.random() < 0.5 else "") for _ in range(int(4200 * scale))]
     order = list(range(len(passages.rows)))
     rng.shuffle(order)
@@ -119,9 +119,9 @@ def load(data: Path, rng: random.Random, scale: float = 1.0) -> list[DetectorRow
     judged = annotated.span_rows(data, rng) + annotated.model_answer_rows(data) + annotated.expertqa_rows(data, rng)
     for name, (good, bad) in annotated.CLAIMS.items():
         rows = annotated.claim_rows(data, rng, name)
-        rows = alike(rows, rng) if name in _ALIKE else rows
+        rows = alike(rows, rng, good + bad) if name in _ALIKE else rows
         judged += [r for r in rows if not r.spans][:good] + [r for r in rows if r.spans][:bad]
-    judged += alike(annotated.inference_rows(data, rng, _POOL["inference"]), rng)[:3000]
+    judged += alike(annotated.inference_rows(data, rng, _POOL["inference"]), rng, 3000)
     rows = balanced(made, rng) + rng.sample(judged, int(len(judged) * scale))
     rows += [passages.refusal(rng) for _ in range(int(250 * scale))]
     rng.shuffle(rows)
