@@ -14,6 +14,7 @@ from training.detector_rows import CLOSERS, HEADERS, OPENERS, DetectorRow, Span
 from training.passages import Passages
 from training.records import Text, make
 from training.rows import held_out
+from training.wording import alike
 
 HELD_OUT = 0.07
 _KEY = 200  # characters of a context that tell it from others: sets cut the same text differently
@@ -28,6 +29,10 @@ TRAINED = {
     "begin": 600, "factcheck_gpt_nli": 700, "fm2": 500, "summac_bench": 450, "halueval_summarization": 450,
     "q2_dialogue": 400, "inference": 2000,
 }  # fmt: skip
+# Rows drawn of a large set, of which those are used whose words do not tell their label; and the judged sets in which
+# the words told it (the others' do not, or they are too small to leave rows out).
+_POOL = {"tables": 20_000, "inference": 9500}
+_ALIKE = ("begin", "factcheck_gpt_nli", "halueval_summarization", "summac_bench")
 # Answers longer than the next mark are another class of length; within a class, faulty and clean are equally common.
 _LENGTHS = (0, 30, 60, 90, 120, 160, 210, 280, 380, 520, 800, 1400)
 
@@ -57,31 +62,34 @@ def record_rows(rng: random.Random, count: int) -> list[DetectorRow]:
 
 
 def prose_row(rng: random.Random, kind: str = "") -> DetectorRow:
-    """An answer about one of the facts of a generated passage; ``kind``: its fault, "" = none."""
-    fact = prose.statement(rng, kind)
+    """An answer about one of the facts of a generated passage; ``kind``: its fault, "" = none.
+
+    A clean answer is drawn as a faulty one is, and the passage is one it is right about: words alone tell nothing.
+    """
+    drawn = kind or rng.choice(prose.KINDS)
+    fact = prose.statement(rng, drawn)
     others = [prose.statement(rng) for _ in range(rng.randint(1, 5))]
     # Another fact of the same sort keeps the model from going by what sort a statement is.
-    others.append(prose.statement(rng, kind or rng.choice(prose.KINDS)))
-    told = [fact, *others]
+    others.append(prose.statement(rng, drawn))
+    at = rng.randrange(len(fact.wrong))
+    wording = fact.wrong[at][1]
+    right = [other.right(rng) for other in others]
+    told = [fact.told if kind else fact.made_true[at], *(sentence for sentence, _ in right)]
     rng.shuffle(told)
-    text = " ".join(s.told for s in told)
+    text = " ".join(told)
     if rng.random() < 0.3:
         header = rng.choice(HEADERS[2:])
-        text = "\n\n".join(header.replace("{i}", str(i)) + s.told for i, s in enumerate(told, 1))
+        text = "\n\n".join(header.replace("{i}", str(i)) + s for i, s in enumerate(told, 1))
     parts: list[Text] = []
     main = Text()
-    if kind:
-        _, wording = rng.choice(fact.wrong)
-        for piece in wording.split(prose.OPEN):
-            bad, closed, after = piece.partition(prose.CLOSE)
-            main.add(bad, bad=bool(closed))
-            main.add(after)
-    else:
-        main.add(fact.said)
+    for piece in wording.split(prose.OPEN):
+        bad, closed, after = piece.partition(prose.CLOSE)
+        main.add(bad, bad=bool(closed and kind))
+        main.add(after)
     parts.append(main)
-    for other in rng.sample(others, min(len(others), rng.choice((0, 0, 0, 1, 2)))):
+    for _, said in rng.sample(right, min(len(right), rng.choice((0, 0, 0, 1, 2)))):
         extra = Text()
-        extra.add(other.said)
+        extra.add(said)
         parts.insert(rng.randint(0, len(parts)), extra)
     answer = Text()
     answer.add(rng.choice(OPENERS[:5]) if rng.random() < 0.12 else "")
@@ -98,7 +106,8 @@ def prose_row(rng: random.Random, kind: str = "") -> DetectorRow:
 def load(data: Path, rng: random.Random, scale: float = 1.0) -> list[DetectorRow]:
     """All rows, shuffled, the length of faulty and clean ones balanced. ``scale`` shrinks every part alike."""
     passages = Passages(data, rng)
-    made = record_rows(rng, int(4200 * scale)) + annotated.table_rows(data, rng, int(1500 * scale))
+    made = record_rows(rng, int(4200 * scale))
+    made += alike(annotated.table_rows(data, rng, _POOL["tables"]), rng, int(1500 * scale))
     made += [prose_row(rng, rng.choice(prose.KINDS) if rng.random() < 0.5 else "") for _ in range(int(4200 * scale))]
     order = list(range(len(passages.rows)))
     rng.shuffle(order)
@@ -110,8 +119,9 @@ def load(data: Path, rng: random.Random, scale: float = 1.0) -> list[DetectorRow
     judged = annotated.span_rows(data, rng) + annotated.model_answer_rows(data) + annotated.expertqa_rows(data, rng)
     for name, (good, bad) in annotated.CLAIMS.items():
         rows = annotated.claim_rows(data, rng, name)
+        rows = alike(rows, rng, good + bad) if name in _ALIKE else rows
         judged += [r for r in rows if not r.spans][:good] + [r for r in rows if r.spans][:bad]
-    judged += annotated.inference_rows(data, rng, 3000)
+    judged += alike(annotated.inference_rows(data, rng, _POOL["inference"]), rng, 3000)
     rows = balanced(made, rng) + rng.sample(judged, int(len(judged) * scale))
     rows += [passages.refusal(rng) for _ in range(int(250 * scale))]
     rng.shuffle(rows)

@@ -13,6 +13,7 @@ from vsr_hallucination.detection.encoding import EvidenceWords, readings
 
 Sentence = tuple[str, str]
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]?\s+(?=[\"'(\[]?[A-Z0-9•\-*])|\n+")
+NEGATED = re.compile(r"\b(?:not|never|no|cannot)\b|n['’]t\b")
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?!\w)")
 NAME = re.compile(r"(?<=[a-z,;:] )(?:[A-Z][\w’'-]+|[A-Z]{2,})(?:(?: of| the| de| and)? (?:[A-Z][\w’'-]+|[A-Z]{2,}))*")
 _PHRASE = re.compile(

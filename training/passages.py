@@ -100,6 +100,10 @@ class Passages:
         if rng.random() < (0.6 if kind else 0.25):
             parts = split_sentences(context)
             first = rng.randrange(len(parts))
+            # Negations are put into wrong answers: right ones that quote a negated sentence weigh against that.
+            negated = [i for i, (sentence, _) in enumerate(parts) if faults.NEGATED.search(sentence)]
+            if negated and not faulty and rng.random() < 0.35:
+                first = rng.choice(negated)
             answer = " ".join(s for s, _ in parts[first : first + rng.randint(1, 4)])
         if rng.random() < 0.5:
             answer = faults.reformat_values(rng, answer)

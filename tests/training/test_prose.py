@@ -33,6 +33,29 @@ def test_a_wrong_statement_marks_what_is_wrong_and_differs_from_the_right_one(ki
             assert text.replace(prose.OPEN, "").replace(prose.CLOSE, "") != fact.said
 
 
+def test_every_wrong_statement_is_right_about_another_passage() -> None:
+    for family in prose.FAMILIES:
+        for fault in family.wrong:
+            assert bool(fault.swap) != bool(fault.told), fault
+            drawn = family.draw(random.Random(3))
+            assert set(fault.swap.replace("/", " ").split()) <= set(drawn)
+            assert all(drawn[one] != drawn[two] for one, two in (pair.split("/") for pair in fault.swap.split()))
+            if fault.swap:
+                told = [prose.fill(text, drawn) for text in family.told]
+                assert told != [prose.fill(text, fault.exchanged(drawn)) for text in family.told]
+
+
+def test_words_alone_do_not_tell_a_wrong_statement_from_a_right_one() -> None:
+    for seed in range(60):
+        made = prose.statement(random.Random(seed))
+        told = {made.told, *made.made_true}
+        for at, (_, wording) in enumerate(made.wrong):
+            assert made.made_true[at] != made.told, wording
+        right = {made.right(random.Random(i)) for i in range(40)}
+        assert {sentence for sentence, _ in right} <= told
+        assert {said for _, said in right} & {prose.unmarked(wording) for _, wording in made.wrong}
+
+
 def test_a_row_marks_its_fault_and_a_clean_row_nothing() -> None:
     for seed in range(40):
         faulty, clean = prose_row(random.Random(seed), "roles"), prose_row(random.Random(seed))
