@@ -20,6 +20,11 @@ _FAULTS = [
      "The album features cover art designed by Atlantic Records.", "attribution"),
     ("Her first games were the 2004 Paralympics, where she won a bronze. She retired in 2012.",
      "Her first games were the 2012 Paralympics, where she won a bronze.", "elsewhere"),
+    # a name that the evidence has nowhere
+    ("The mill in Alton was bought by Acme Tools in 2002 and closed two years later.",
+     "The mill in Alton was bought by Harrow Works in 2002.", "elsewhere"),
+    ("Sonova is a group of companies headquartered in Berwick that makes hearing aids.",
+     "Sonova is a group of companies headquartered in Lisbon that makes hearing aids.", "elsewhere"),
     # a value of the other half
     (_STAFF, "Paul Reed is the director of Acme Tools.", "elsewhere"),
     (_STAFF, "The director of Tidewater is Mary Ames.", "elsewhere"),
@@ -36,6 +41,13 @@ _CLEAN = [
     (_TWO, "There are 39 letters in the south."),
     (_TWO, "In the south there are 39, in the north 53."),
     (_TWO, "DHL has 39 letters in the south and 53 in the north."),
+    # another spelling of a name, a name that only the question has, one that is known in part
+    ("Sonova is a group of companies headquartered in Stäfa that makes hearing aids.",
+     "Sonova is a group of companies headquartered in Staefa that makes hearing aids."),
+    ("Malard (also known as Malār) is a city in the Central District of the county.",
+     "Malārd is a city in the Central District of the county."),
+    ("The mill in Alton was bought by Acme Tools in 2002 and closed two years later.",
+     "The mill in Alton was bought by Acme Holdings in 2002 and closed two years later."),
     # two names of one, initials, a title, a day of a month
     ("When Berry left the group, he was replaced by Adam Horovitz, known as Ad-Rock.",
      "When Berry left the group, he was replaced by Ad-Rock."),

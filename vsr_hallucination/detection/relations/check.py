@@ -28,7 +28,7 @@ _KINDS: Mapping[Kind, str] = {
     "roles": "Who did what to whom, turned round",
     "attribution": "Given to another",
     "condition": "Said without its condition",
-    "elsewhere": "Said of something else",
+    "elsewhere": "Another stands in its place",
 }
 _RULES = (reworded, unconditioned, exchanged, attributed)
 

@@ -1,8 +1,10 @@
-"""A name or number in the place where the line has another of its sort, in a copy of that line."""
+"""A name or number in the place where the line has another of its sort, in a copy of that line: one that the evidence
+has elsewhere, or a name that it has nowhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 from vsr_hallucination.detection.relations.lexicon import CREDITING, SAYING
 from vsr_hallucination.detection.relations.parts import Span, aliased, held, is_name, names, proper, turned_words
@@ -26,6 +28,7 @@ _EDGE = 4  # words on the only side, where the value opens or closes the sentenc
 _LONG_COPY = 13  # where the line's value comes again in the sentence
 _COPY = 9  # words around a value that make a copy of the sentence
 _LONGEST = 6  # words of a value
+_ALIKE = 0.6  # spellings of one name: "Stäfa" and "Staefa"
 _QUOTES = frozenset("\"'“”‘’")
 _MOST = 12  # numbers of a sentence
 _NEAR = 3  # words between a value and the verb that credits it
@@ -46,7 +49,7 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
         if span.last == 1 and is_name(sentence.tokens[0]) and not proper(keys[0], sentence, *lines):
             continue
         own = content(sentence.tokens[span.first : span.last])
-        if not own or not all(sentence.index.knows(key) for key in own):
+        if not own or _half_known(sentence, span, own):
             continue
         rest = content((*sentence.tokens[: span.first], *sentence.tokens[span.last :]))
         near = [line for line in lines if held(sentence.evidence, rest, line.content) >= _HELD]
@@ -67,6 +70,15 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
         kind: Kind = "attribution" if _credited(sentence.tokens, span) else "elsewhere"
         return turned_words(sentence, line, kind, span.first, span.last, line.tokens[place.first : place.last])
     return None
+
+
+def _half_known(sentence: Sentence, span: Span, own: frozenset[str]) -> bool:
+    """Whether only a part of a name is known, or it is the question's. Unknown numbers are the value check's."""
+    known = [sentence.index.knows(key) for key in own]
+    if all(known):
+        return False
+    numeric = sentence.tokens[span.first].key[:1].isdecimal()
+    return any(known) or numeric or not own.isdisjoint(sentence.index.terms(sentence.question[:2000]))
 
 
 def _values(sentence: Sentence) -> list[Span]:
@@ -179,6 +191,8 @@ def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bo
     if own[0].key[:1].isdecimal():
         return own[0].key.rstrip(",") != other[0].key.rstrip(",")  # "1960's"
     if any(a.folded[:4] == b.folded[:4] or _short_for(a.folded, b.folded) for a in own for b in other):
+        return False
+    if any(SequenceMatcher(None, a.folded, b.folded).ratio() >= _ALIKE for a in own for b in other):
         return False
     if all(t.folded in _TITLES for t in own) or all(t.folded in _TITLES for t in other):
         return False
