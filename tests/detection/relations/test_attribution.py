@@ -22,7 +22,7 @@ _FAULTS = [
      "Her first games were the 2012 Paralympics, where she won a bronze.", "elsewhere"),
     # a name that the evidence has nowhere
     ("The mill in Alton was bought by Acme Tools in 2002 and closed two years later.",
-     "The mill in Alton was bought by Harrow Works in 2002.", "elsewhere"),
+     "The mill in Alton was bought by Harrow Works in 2002.", "attribution"),
     ("Sonova is a group of companies headquartered in Berwick that makes hearing aids.",
      "Sonova is a group of companies headquartered in Lisbon that makes hearing aids.", "elsewhere"),
     # a value of the other half
