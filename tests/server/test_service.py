@@ -463,3 +463,21 @@ async def test_block_replaces_the_response() -> None:
     async with rig(make) as r:
         answer = await r.client.open().ask(response_headers())
         assert answer is not None and answer.immediate_response.status.code == 403
+
+
+async def test_exchanges_that_end_while_others_run_are_closed_soon_and_none_is_lost() -> None:
+    async with rig(lambda: ScriptedExchange(on_receive=lambda m: [HEADERS], on_closed=lambda: [Save(record())])) as r:
+        streams = [r.client.open() for _ in range(5)]
+        for stream in streams:
+            assert await stream.ask(request_headers([("a", "b")])) is not None
+        began = time.time()
+        for stream in streams[:3]:
+            assert await stream.finish() is grpc.StatusCode.OK
+        ended = time.time()
+        await until(lambda: len(r.out.records) == 3)
+        closed = [value for exchange in r.exchanges for door, value in exchange.seen if door == "closed"]
+        assert len(closed) == 3 and all(began <= at <= ended + 0.01 for at in closed)  # as of when they ended
+        for stream in streams[3:]:
+            assert await stream.finish() is grpc.StatusCode.OK
+        await r.server.drain()
+        assert len(r.out.records) == 5
