@@ -18,7 +18,8 @@ from vsr_hallucination.orders import Check, Classify, Note, Order, Save, Send
 from vsr_hallucination.replay.record import Record
 from vsr_hallucination.server.grpc_server import GrpcServer
 from vsr_hallucination.server.runtime import RuntimeSlot
-from vsr_hallucination.server.service import LARGE, Service
+from vsr_hallucination.server.service import Service
+from vsr_hallucination.server.stream import LARGE
 from vsr_hallucination.wire.messages import Continue, Immediate, Mutation, Phase, ResponseBody
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")  # grpc.aio's poller does not outlive a closed loop well

@@ -77,7 +77,7 @@ class GrpcServer:
     async def stop(self) -> None:
         """Ends at once: a server that failed to start, or a second signal."""
         await self._server.stop(0)
-        self._service.close_all()
+        self._service.close_waiting()
         await self._service.drain(0)
 
     def _bind(self, address: str, credentials: grpc.ServerCredentials | None) -> str:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from vsr_hallucination.detection.relations.roles import exchanged
@@ -64,13 +62,3 @@ def test_exchanged_parties_are_found(reading, evidence, sentence):
 @pytest.mark.parametrize(("evidence", "sentence"), _CLEAN)
 def test_the_same_from_the_other_end_is_left_alone(reading, evidence, sentence):
     assert exchanged(reading(evidence, sentence)) is None
-
-
-@pytest.mark.parametrize(
-    "text", ["\ud800 bought \x00 by", "Acme bought " * 2000, "was by to from", "שלום was bought by", "", "B" * 100_000]
-)
-def test_any_text_is_read_quickly(reading, text):
-    began = time.monotonic()
-    exchanged(reading(text + " Acme bought Tidewater.", text))
-    exchanged(reading("Acme bought Tidewater.", text))
-    assert time.monotonic() - began < 2
