@@ -18,6 +18,7 @@ from training.detector_rows import DetectorRow
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings
 from vsr_hallucination.detection.batching import Batcher
 from vsr_hallucination.detection.checker import Prepared, Work, flagged_relations
+from vsr_hallucination.detection.cores import on_threads
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.encoding import EvidenceWords, Word
 from vsr_hallucination.detection.evidence_values import ValueSet
@@ -60,14 +61,12 @@ def read_all(rows: Sequence[DetectorRow], model: Path, cache: Path, threads: int
     path = cache / f"readings-{loaded.sha256[:12]}-{loaded.metadata.temperature}.pkl"
     known: dict[str, TokenProbabilities] = pickle.loads(path.read_bytes()) if path.is_file() else {}
 
-    # The batcher's thread counts its own cores.
     batcher = Batcher(
-        loaded.run,
+        on_threads(loaded.run, threads),
         name="detector",
         queue_limit=10_000,
         batch_tokens=8192,
         threads=1,
-        at_start=lambda: torch.set_num_threads(threads),
     )
     settings = DetectorSettings()
     backend = TokenClassification(

@@ -17,11 +17,12 @@ import pytest
 from support.tiny_models import copy_model, encoder, random_classifier
 from vsr_hallucination.config.schema import DetectionSettings, DetectorSettings, ExplainerSettings, FactCheckSettings
 from vsr_hallucination.detection.batching import Batcher, Floats, Hooks, Row
-from vsr_hallucination.detection.checker import LARGE, DetectorChecker, Prepared
+from vsr_hallucination.detection.checker import DetectorChecker, Prepared
 from vsr_hallucination.detection.deadline import Deadline
 from vsr_hallucination.detection.embedded import ModelMetadata
 from vsr_hallucination.detection.factory import ModelError, check_once, make_checker, make_gate
 from vsr_hallucination.detection.spans import SpanLimits
+from vsr_hallucination.detection.text_threads import LARGE
 from vsr_hallucination.detection.token_classification import TokenClassification
 from vsr_hallucination.detection.types import (
     CheckRequest,
@@ -268,7 +269,7 @@ async def test_one_thread_reads_texts_for_each_model_call_at_once() -> None:
 
     async with by_hand(model) as made:
         await asyncio.gather(*(made.check(request(GOOD)) for _ in range(8)))
-        assert len(made._texts._threads) == DetectionSettings().threads == len(seen)
+        assert len(made._threads.of(0)._threads) == DetectionSettings().threads == len(seen)
 
 
 async def test_long_texts_do_not_block_the_event_loop() -> None:

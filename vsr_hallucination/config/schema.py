@@ -220,7 +220,7 @@ class DetectionSettings:
     queue: int = 256
     threads: int = 1
     torch_threads: int = 0  # 0: all cores
-    batch_tokens: int = 8192
+    batch_tokens: int = 2048
     # Windows of evidence that one check reads where it must choose; each piece of a long answer gets one at least.
     # What two small cores read within the deadline, with a margin.
     max_windows: int = 64

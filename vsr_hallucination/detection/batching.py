@@ -89,14 +89,12 @@ class Batcher:
         batch_tokens: int,
         threads: int = 1,
         hooks: Hooks = NO_HOOKS,
-        at_start: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
         self._model = model
         self._limit = queue_limit
         self._batch_tokens = batch_tokens
         self._hooks = hooks
-        self._at_start = at_start
         self._size = 0  # entries admitted and not yet answered
         self._size_lock = threading.Lock()
         self._commands: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
@@ -227,7 +225,6 @@ class Batcher:
 
     def _work(self) -> None:
         mine: queue.SimpleQueue[_Batch | None] = queue.SimpleQueue()
-        self._at_start()
         while True:
             self._commands.put(("next", mine))
             batch = mine.get()

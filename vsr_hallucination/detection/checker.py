@@ -7,7 +7,6 @@ failed: a span that survived outranks a failure (DESIGN §2, row 9 before row 10
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.check import RELATION_CHECK_CONFIDENCE, check_relations, told_otherwise
 from vsr_hallucination.detection.spans import Marked, SpanLimits, with_flagged
 from vsr_hallucination.detection.text import replace_surrogates, sentences, split_long
+from vsr_hallucination.detection.text_threads import TextThreads, in_thread
 from vsr_hallucination.detection.types import (
     CheckFailure,
     CheckRequest,
@@ -46,7 +46,6 @@ from vsr_hallucination.detection.value_check import (
 PROBE_SECONDS = 20.0
 _MERGE_SECONDS = 1.0
 _POINTERS = 256  # spans of one answer that get an evidence pointer
-LARGE = 64 << 10  # characters of answer and evidence: what takes longer (0.3 s) holds up only its like
 _T = TypeVar("_T")
 
 
@@ -115,15 +114,6 @@ class SpanExplainer(Protocol):
     async def aclose(self) -> None: ...
 
 
-async def in_thread(pool: ThreadPoolExecutor, job: Callable[[], _T], deadline: Deadline) -> _T:
-    """Runs ``job`` in ``pool``, for no longer than the deadline has left; a job that overstays sees it pass."""
-    try:
-        async with asyncio.timeout(deadline.left):
-            return await asyncio.get_running_loop().run_in_executor(pool, job)
-    except TimeoutError:
-        raise DetectionError(Reason.TIMEOUT, "the deadline passed while the texts were read") from None
-
-
 class DetectorChecker:
     """The Checker of ``types``: a backend with value check and explainer around it."""
 
@@ -139,9 +129,7 @@ class DetectorChecker:
         self._settings = settings
         self._explainer = explainer
         self._hooks = hooks
-        # One thread each: two at once only wrest the interpreter from one another, and from the event loop.
-        self._texts = ThreadPoolExecutor(settings.threads, thread_name_prefix="detection-text")
-        self._bulk = ThreadPoolExecutor(1, thread_name_prefix="detection-bulk")
+        self._threads = TextThreads("detection", settings.threads)
         self._running = 0
         self._lock = threading.Lock()
 
@@ -183,13 +171,12 @@ class DetectorChecker:
         await self._backend.aclose()
         if self._explainer is not None:
             await self._explainer.aclose()
-        for pool in (self._texts, self._bulk):
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     async def _check(self, request: CheckRequest, deadline: Deadline) -> tuple[Detection | None, CheckFailure | None]:
         if not request.answer.strip():
             return None, CheckFailure(Reason.NO_TEXT, "the answer is empty")
-        pool = self._texts if _size(request) <= LARGE else self._bulk
+        pool = self._threads.of(_size(request))
         prepared = await in_thread(pool, lambda: self._prepare(request, deadline), deadline)
         work = Work(prepared, deadline, pool)
         try:

@@ -8,14 +8,14 @@ on says nothing to it, and counts as one that needs grounding: whether its answe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from vsr_hallucination.detection.batching import Batcher, Row
-from vsr_hallucination.detection.checker import PROBE_SECONDS, in_thread
+from vsr_hallucination.detection.checker import PROBE_SECONDS
 from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder
+from vsr_hallucination.detection.text_threads import TextThreads, in_thread
 from vsr_hallucination.detection.types import CheckFailure, GateResult, Reason
 from vsr_hallucination.detection.windows import windows_over
 
@@ -42,7 +42,7 @@ class FactCheckGate:
         self._classes = classes
         self.threshold = threshold
         self._reader = reader
-        self._pool = ThreadPoolExecutor(2, thread_name_prefix="fact-check-text")
+        self._threads = TextThreads("fact-check")
 
     async def classify(self, prompt: str, deadline: float) -> GateResult:
         """Scores one prompt. Never raises but ``CancelledError``; a failure says ``fact_check_failed``."""
@@ -66,13 +66,13 @@ class FactCheckGate:
 
     async def aclose(self) -> None:
         self._batcher.close(timeout=0.5)
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     async def _score(self, prompt: str, clock: Deadline) -> float | None:
         """P(needs a fact check); None where the classifier cannot read the prompt."""
         if not prompt.strip():
             return 0.0  # nothing was said, so nothing was claimed
-        rows = await in_thread(self._pool, lambda: self._encode(prompt, clock), clock)
+        rows = await in_thread(self._threads.of(len(prompt)), lambda: self._encode(prompt, clock), clock)
         if rows is None:
             return None
         outputs = await self._batcher.run(rows, clock)

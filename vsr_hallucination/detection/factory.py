@@ -15,6 +15,7 @@ from vsr_hallucination.config.schema import (
 )
 from vsr_hallucination.detection.batching import NO_HOOKS, Batcher, Hooks
 from vsr_hallucination.detection.checker import Backend, DetectorChecker, SpanExplainer
+from vsr_hallucination.detection.cores import on_threads, usable_cores
 from vsr_hallucination.detection.embedded import Kind
 from vsr_hallucination.detection.endpoint import Endpoint
 from vsr_hallucination.detection.explainer import Explainer, ExplainerLimits
@@ -186,21 +187,14 @@ def _labels(model: str, read: Callable[[], _T]) -> _T:
 
 
 def _batcher(loaded: Loaded, name: Kind, detection: DetectionSettings, hooks: Hooks) -> Batcher:
+    cores = usable_cores()
+    # One prompt is too little work to share: a second thread costs more in waiting than it saves.
+    threads = detection.torch_threads or (1 if name == "fact_check" else cores)
     return Batcher(
-        loaded.run,
+        on_threads(loaded.run, threads),
         name=name,
         queue_limit=detection.queue,
         batch_tokens=detection.batch_tokens,
         threads=detection.threads,
         hooks=hooks,
-        # One prompt is too little work to share: a second thread costs more in waiting than it saves.
-        at_start=lambda: _set_torch_threads(detection.torch_threads or (1 if name == "fact_check" else 0)),
     )
-
-
-def _set_torch_threads(threads: int) -> None:
-    # OpenMP's thread count belongs to the calling thread, so every worker sets its own.
-    if threads > 0:
-        import torch
-
-        torch.set_num_threads(threads)
