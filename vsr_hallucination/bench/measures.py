@@ -32,7 +32,7 @@ class Size:
     streams: int = 4
     chunks: int = 30
     gap_ms: float = 15.0
-    long_rounds: int = 5
+    long_rounds: int = 9
     checks: int = 96
     exchanges: int = 5000
     speed_checks: int = 200

@@ -33,6 +33,7 @@ from vsr_hallucination.server.models import Factory
 from vsr_hallucination.server.progress import say
 from vsr_hallucination.server.provision import PROBE_AGAIN, ProvisionedRuntime, Provisioner
 from vsr_hallucination.server.runtime import RuntimeSlot
+from vsr_hallucination.server.scheduling import ask_for_short_slices
 from vsr_hallucination.server.service import Service
 from vsr_hallucination.server.work import where
 from vsr_hallucination.telemetry import Telemetry
@@ -89,6 +90,7 @@ async def serve(config_path: str, factory: Factory | None = None) -> None:
     loaded = load(config_path)
     logs.configure(loaded.config.filter.log_level)
     sys.setswitchinterval(SWITCH_EVERY)
+    ask_for_short_slices()
     log.info("starting: version %s, configuration %s", __version__, config_path)
     _tell_warnings(loaded)
     await App(config_path, loaded.config, factory).serve()
