@@ -74,3 +74,26 @@ def test_envoy_config_prints_a_bootstrap(tmp_path: Path, capsys: pytest.CaptureF
     file.write_text(GOOD + "filter: {envoy: {upstream: 'llm.example:8000'}}\n")
     assert main(["envoy-config", "--config", str(file)]) == 0
     assert "llm.example" in capsys.readouterr().out
+
+
+def test_a_model_directory_that_is_not_here_is_noted_and_no_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    models = (
+        f"hallucination_model: {{model_id: /nowhere/detector}}, fact_check_model: {{model_id: {here}}}, "
+        "nli_model: {model_id: someone/on-a-hub}"
+    )
+    text = (
+        f"version: v0.3\nrouting: {{signals: {{hallucination: [{{name: claims, use_nli: true}}]}}, "
+        f"decisions: [{{name: all, plugins: [{PLUGIN}]}}]}}\n"
+        f"global: {{model_catalog: {{modules: {{hallucination_mitigation: {{{models}}}}}}}}}\n"
+    )
+    assert run(tmp_path, text, "--strict") == 0
+    shown = capsys.readouterr().out
+    assert "note: detector /nowhere/detector: no such directory here" in shown
+    assert shown.count("note: ") == 1
+    assert run(tmp_path, text, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["models_not_here"] == [{"kind": "detector", "model": "/nowhere/detector"}]

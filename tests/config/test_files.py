@@ -22,7 +22,8 @@ ENVIRONMENT = {
 
 
 def said(path: Path) -> tuple[list[str], int]:
-    problems, code = report(path, environment=ENVIRONMENT)
+    found = report(path, environment=ENVIRONMENT)
+    problems, code = found.problems, found.code
     return [f"{p.severity}: {p}".replace(str(path), path.name) for p in problems], code
 
 

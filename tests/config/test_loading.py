@@ -165,7 +165,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     for name, text, codes in (("c", RULE, (0, 0)), ("w", RULE + "x: 1", (0, 1)), ("e", "filter: 1", (2, 2))):
         path = tmp_path / name
         path.write_text(text)
-        assert (report(path)[1], report(path, strict=True)[1]) == codes
+        assert (report(path).code, report(path, strict=True).code) == codes
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -173,9 +173,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"# " + b"x" * (4 << 20))
     (tmp_path / "bom").write_bytes(b"\xef\xbb\xbf" + RULE.encode())
     for name, word in (("missing", "cannot be read"), (".", "cannot be read"), ("latin", "line 2"), ("long", "4 MiB")):
-        problems, code = report(tmp_path / name)
+        found = report(tmp_path / name)
+        problems, code = found.problems, found.code
         assert code == 2 and word in str(problems[0]) and str(problems[0]).startswith(str(tmp_path / name))
-    assert report(tmp_path / "bom") == ((), 0)
+    found = report(tmp_path / "bom")
+    assert (found.problems, found.code) == ((), 0)
 
 
 def test_message_form() -> None:

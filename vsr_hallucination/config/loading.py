@@ -85,15 +85,24 @@ def loads(text: str, source: str = "<text>", environment: Mapping[str, str] | No
     return _load(text.removeprefix("\ufeff"), source, digest, environment)
 
 
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All problems of a file, the exit code that stands for them, and the configuration where it can serve."""
+
+    problems: tuple[Problem, ...]
+    code: int  # 0, 2 with errors, 1 with warnings where strict
+    config: Config | None = None
+
+
 def report(
     path: str | os.PathLike[str], *, strict: bool = False, environment: Mapping[str, str] | None = None
-) -> tuple[tuple[Problem, ...], int]:
-    """All problems of a file, and the exit code: 0, 2 with errors, 1 with warnings where ``strict``."""
+) -> Report:
+    """What there is to say of a file. Never raises ConfigError."""
     try:
-        problems = load(path, environment).warnings
+        loaded = load(path, environment)
     except ConfigError as error:
-        return error.problems, 2
-    return problems, 1 if strict and problems else 0
+        return Report(error.problems, 2)
+    return Report(loaded.warnings, 1 if strict and loaded.warnings else 0, loaded.config)
 
 
 def _refused(source: str, message: str, remedy: str) -> ConfigError:
