@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vsr_hallucination.detection.relations.halves import across
-from vsr_hallucination.detection.relations.parts import held, proper, trimmed, turned_words
+from vsr_hallucination.detection.relations.parts import held, proper, renamed, trimmed, turned_words
 from vsr_hallucination.detection.relations.reading import Line, Sentence, Token, Turned, keys_of
 from vsr_hallucination.detection.relations.slots import replaced
 from vsr_hallucination.detection.relations.statements import Statement, statements
@@ -55,7 +55,8 @@ def _said_by_another(sentence: Sentence, lines: Sequence[Line]) -> Turned | None
             about = line.tokens[other.first : other.last]
             same = mine.speaker & other.speaker == min(mine.speaker, other.speaker, key=len)
             called = _described(line.tokens[other.at : other.until], other.speaker)
-            if same or called or _of_itself(sentence, mine, about):
+            alike = same or called or renamed(mine.speaker | other.speaker, lines)
+            if alike or _of_itself(sentence, mine, about):
                 supported = True
             elif not mine.speaker & other.speaker or len(mine.speaker) == len(other.speaker):
                 hit = hit or (line, other)

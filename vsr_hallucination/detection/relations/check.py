@@ -10,6 +10,7 @@ from vsr_hallucination.detection.alignment import is_record
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.attribution import attributed
 from vsr_hallucination.detection.relations.conditions import unconditioned
+from vsr_hallucination.detection.relations.deeds import deed_of_another
 from vsr_hallucination.detection.relations.language import is_english
 from vsr_hallucination.detection.relations.reading import Kind, Lines, Turned, read_sentence
 from vsr_hallucination.detection.relations.roles import exchanged
@@ -31,7 +32,7 @@ _KINDS: Mapping[Kind, str] = {
     "condition": "Said without its condition",
     "elsewhere": "Another stands in its place",
 }
-_RULES = (reworded, unconditioned, exchanged, attributed)
+_RULES = (reworded, unconditioned, exchanged, attributed, deed_of_another)
 
 
 def told_otherwise(turned: Turned) -> str:

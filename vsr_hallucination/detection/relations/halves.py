@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from vsr_hallucination.detection.encoding import FUNCTION_WORDS, MONTHS
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.lexicon import SAYING
 from vsr_hallucination.detection.relations.parts import Span, aliased, names, proper, turned_words
@@ -22,7 +22,6 @@ from vsr_hallucination.detection.relations.reading import (
     keys_of,
 )
 
-_DATES = frozenset(MONTHS) | frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _ORDINALS = frozenset("first second third fourth fifth once twice".split())
 _LEANING = frozenset("after as before by for from including like when where which who with without".split())
 _OF_NATIONS = ("an", "ch", "ese", "ish")
@@ -188,7 +187,7 @@ def _sort(tokens: Sequence[Token]) -> str:
     key = tokens[0].key
     if key[:1].isdecimal():
         return "year" if len(key) == 4 and key[0] in "12" and "." not in key else "number"
-    return "date" if tokens[0].folded in _DATES else "name"
+    return "date" if tokens[0].folded in lexicon.DATES else "name"
 
 
 def _values(text: Sentence | Line, part: Span) -> list[Span]:
@@ -210,7 +209,7 @@ def _with_words(text: Text, spans: Sequence[Span]) -> list[tuple[Span, Sequence[
 
 def _day(tokens: Sequence[Token], at: int) -> bool:
     """Whether a number is the day of a month."""
-    return any(token.folded in _DATES for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]))
+    return any(token.folded in lexicon.DATES for token in (*tokens[max(0, at - 1) : at], *tokens[at + 1 : at + 2]))
 
 
 def _between_marks(text: Text) -> list[Span]:

@@ -7,6 +7,7 @@ from vsr_hallucination.detection.relations.reading import Sentence
 
 _FEWEST = 8  # one small word in as many shows a language
 _SEVERAL = 2
+_BARE = 2
 # Words that no other language written in Latin letters has among its commonest.
 _OWN = (
     frozenset(
@@ -39,7 +40,10 @@ def is_english(sentence: Sentence) -> bool:
     small = [token.folded for token in sentence.tokens if not token.capital and not token.key[:1].isdecimal()]
     first = [token.folded for token in sentence.tokens[:1] if token.capital]
     common = sum(word in _OWN or word in _SHARED for word in (*first, *small))
+    seen = {*first, *small, *(token.folded for line in sentence.lines for token in line.tokens)}
+    if not common and 0 < len(small) <= _BARE:  # "Ann Bell hired Carl Dean": names, and a verb
+        past = any(word.endswith("ed") for word in small)
+        return seen.isdisjoint(_FOREIGN) and (past or len((_OWN | _SHARED) & seen) >= _SEVERAL)
     if common <= sum(word in _FOREIGN for word in small) or _FEWEST * common < len(small):
         return False
-    seen = {*first, *small, *(token.folded for line in sentence.lines for token in line.tokens)}
     return not _OWN.isdisjoint(seen) or len(_SHARED & seen) >= _SEVERAL

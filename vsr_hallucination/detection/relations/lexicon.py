@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from vsr_hallucination.detection.encoding import MONTHS
+
 NEGATIONS = frozenset("cannot hardly neither never no nobody none nor not nothing nowhere without ~nolonger "
                       "~notyet".split())
 AUXILIARIES = frozenset(
@@ -148,6 +150,15 @@ CREDITING = SAYING | frozenset(
     "published written".split()
 )
 # Relations that are the same from both ends: an exchange changes nothing.
+TITLES = frozenset(
+    "agency archbishop bishop board captain chairman chief church city coach colonel commission company congress "
+    "council country court democrat doctor dr duke emperor father general government governor he house judge king lady "
+    "lord manager mayor minister miss mother mr mrs ms officer parliament party pope premier president prime prince "
+    "princess prof professor queen republican senate senator she sir sister state states team united university "
+    "west east north south western eastern northern southern".split()
+)
+DATES = frozenset(MONTHS) | frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+
 SYMMETRIC = frozenset(
     "adjacent adjoin adjoins against agree agreed allied along alongside and battled between border bordered "
     "bordering borders both co-founded co-wrote collaborated compared connected connects coupled distance divorced "

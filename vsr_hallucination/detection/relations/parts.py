@@ -22,6 +22,8 @@ _OPENS = frozenset(".!?:'\"“”‘’•\n")
 _ALIASES = frozenset(
     "aka alias born called dubbed formerly is known meaning named nee nicknamed now née or was".split()
 )
+_KINDS_OF_NAME = frozenset("assumed birth brand code former given maiden other pen real ring stage trade true".split())
+_NAMES_OF_ANOTHER = frozenset("alias moniker nickname pseudonym".split())
 _OPENING = 14  # words that may only name the sources
 _MOST_NAMES = 12
 _SOURCES = lexicon.OF_SOURCE | frozenset(
@@ -51,7 +53,7 @@ def names(source: Text) -> list[Span]:
             continue
         last = at + 1
         while last < len(tokens) and (
-            ((is_name(tokens[last]) or _numeral(tokens[last])) and _tight(text, tokens, last))
+            ((is_name(tokens[last]) or _numeral(tokens[last]) or _letter(tokens[last])) and _tight(text, tokens, last))
             or (tokens[last].key.isdecimal() and text[tokens[last - 1].end : tokens[last].start] in ("", "-"))
         ):
             last += 1
@@ -79,9 +81,11 @@ def proper(key: str, *texts: Sentence | Line) -> bool:
     return found
 
 
-def aliased(one: Iterable[str], other: Iterable[str], lines: Iterable[Line]) -> bool:
+def aliased(one: Iterable[str], other: Iterable[str], lines: Sequence[Line]) -> bool:
     """Whether some line calls the same by both: in one name, in brackets, or with "known as", "or" between."""
     first, second = frozenset(one), frozenset(other)
+    if renamed(first | second, lines):
+        return True
     if {_bare(key) for key in first} == {_bare(key) for key in second}:
         return True
     for line in lines:
@@ -101,6 +105,18 @@ def aliased(one: Iterable[str], other: Iterable[str], lines: Iterable[Line]) -> 
     return False
 
 
+def renamed(keys: frozenset[str], lines: Iterable[Line]) -> bool:
+    """Whether some line says of one of these words that it is another's name."""
+    return any(not line.once(_namings).isdisjoint(keys) for line in lines)
+
+
+def _namings(line: Line) -> frozenset[str]:
+    """The words of a line that says what somebody is called ("Twain was his pen name")."""
+    folded = [token.folded for token in line.tokens]
+    named = any(word == "name" and before in _KINDS_OF_NAME for before, word in pairwise(folded))
+    return frozenset(line.keys) if named or not _NAMES_OF_ANOTHER.isdisjoint(folded) else frozenset()
+
+
 def _bare(key: str) -> str:
     """A word without its letters' marks."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
@@ -114,6 +130,11 @@ def is_name(token: Token) -> bool:
 def _numeral(token: Token) -> bool:
     """"Three" in "BBC Three"."""
     return token.capital and token.key[:1].isdecimal() and token.folded[:1].isalpha()
+
+
+def _letter(token: Token) -> bool:
+    """"A" in "Service A"."""
+    return token.capital and token.folded == "a"
 
 
 def _tight(text: str, tokens: Sequence[Token], at: int) -> bool:

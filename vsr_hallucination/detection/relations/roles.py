@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vsr_hallucination.detection.relations.lexicon import SYMMETRIC
+from vsr_hallucination.detection.encoding import FUNCTION_WORDS
+from vsr_hallucination.detection.relations.lexicon import DETERMINERS, SYMMETRIC
 from vsr_hallucination.detection.relations.parts import Span, held, is_name, names, trimmed, turned_words
 from vsr_hallucination.detection.relations.reading import (
     Kind,
     Line,
     Sentence,
+    Text,
     Turned,
     following,
     gap,
@@ -29,6 +31,8 @@ _FRAMED = 0.6  # the same where it says it with another verb
 _PAIRS = 80
 _COPULA = frozenset("a an are is the was were".split())  # says nothing of who is which
 _BE = frozenset("are is was were".split())
+_BOTH_WAYS = frozenset("unlike well".split())
+_LONGEST_PARTY = 3  # words after the article
 _THINGS = frozenset("contest gift work".split())  # roles of what changes hands and not of parties
 
 
@@ -42,12 +46,12 @@ def exchanged(sentence: Sentence) -> Turned | None:
 
 def _swapped(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
     keys = sentence.keys
-    found = sentence.once(names)
+    found = [*sentence.once(names), *sentence.once(_parties)]
     near = [line for line in lines if held(sentence.evidence, sentence.content, line.content) >= _COPIED]
     pairs = [(a, b) for a in found for b in found if a.last < b.first]
     for a, b in sorted(pairs, key=lambda pair: pair[1].last - pair[0].first)[:_PAIRS]:
         one, between, two = keys[a.first : a.last], keys[a.last : b.first], keys[b.first : b.last]
-        if one == two or not _tells(sentence, a, b):
+        if one == two or not (_tells if _named(sentence, a) and _named(sentence, b) else _acts)(sentence, a, b):
             continue
         other_way = joined((*two, *between, *one))
         if any(joined((*one, *between, *two)) in line.joined for line in lines):
@@ -72,6 +76,29 @@ def _tells(sentence: Sentence, a: Span, b: Span) -> bool:
     ):
         return False  # a list
     return bool({token.folded for token in between} - _COPULA - SYMMETRIC)
+
+
+def _parties(text: Text) -> list[Span]:
+    """Parties without a name, "the agency": after an article or the like one to three words, each a reading."""
+    tokens = text.tokens
+    found = []
+    for first, token in enumerate(tokens):
+        if token.folded in DETERMINERS:
+            for last in range(first + 2, min(first + 2 + _LONGEST_PARTY, len(tokens) + 1)):
+                if tokens[last - 1].folded in FUNCTION_WORDS or gap(text.text, tokens, last - 1).strip():
+                    break
+                found.append(Span(first, last))
+    return found
+
+
+def _named(sentence: Sentence, span: Span) -> bool:
+    return sentence.tokens[span.first].folded not in DETERMINERS
+
+
+def _acts(sentence: Sentence, a: Span, b: Span) -> bool:
+    """Whether one does something to the other: a word between them that is no small word, and works in one way only."""
+    between = {token.folded for token in sentence.tokens[a.last : b.first]}
+    return not between & (SYMMETRIC - {"and"}) and bool(between - FUNCTION_WORDS - _BOTH_WAYS)
 
 
 def _framed(keys: Sequence[str], a: Span, b: Span, line: Sequence[str], at: int, end: int) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.lexicon import CREDITING, SAYING
 from vsr_hallucination.detection.relations.parts import Span, aliased, held, is_name, names, proper, turned_words
 from vsr_hallucination.detection.relations.reading import (
@@ -32,13 +33,6 @@ _ALIKE = 0.6  # spellings of one name: "Stäfa" and "Staefa"
 _QUOTES = frozenset("\"'“”‘’")
 _MOST = 12  # numbers of a sentence
 _NEAR = 3  # words between a value and the verb that credits it
-_TITLES = frozenset(
-    "agency archbishop bishop board captain chairman chief church city coach colonel commission company congress "
-    "council country court democrat doctor dr duke emperor father general government governor he house judge king lady "
-    "lord manager mayor minister miss mother mr mrs ms officer parliament party pope premier president prime prince "
-    "princess prof professor queen republican senate senator she sir sister state states team united university "
-    "west east north south western eastern northern southern".split()
-)
 
 
 def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
@@ -194,7 +188,7 @@ def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bo
         return False
     if any(SequenceMatcher(None, a.folded, b.folded).ratio() >= _ALIKE for a in own for b in other):
         return False
-    if all(t.folded in _TITLES for t in own) or all(t.folded in _TITLES for t in other):
+    if all(t.folded in lexicon.TITLES for t in own) or all(t.folded in lexicon.TITLES for t in other):
         return False
     if _initials(own) in {t.folded for t in other} or _initials(other) in {t.folded for t in own}:
         return False
