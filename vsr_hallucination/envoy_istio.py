@@ -6,6 +6,7 @@ Everything inside the patches is ``envoy_config``'s; this module only says where
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from vsr_hallucination.envoy_config import (
     MANAGER,
     MANAGER_TYPE,
     ONE_SPELLING,
+    EnvoyConfigError,
     Node,
     checked_route,
     filter_cluster,
@@ -38,7 +40,8 @@ class IstioNames:
 
 
 def envoy_filter(config: Config, names: IstioNames | None = None) -> Node:
-    """The EnvoyFilter as plain data. Raises ``EnvoyConfigError`` for an address that cannot be read."""
+    """The EnvoyFilter as plain data. ``EnvoyConfigError``: an address cannot be read, or not be reached from a pod."""
+    _check_reachable(config)
     names = names or IstioNames()
     router = {"filterChain": {"filter": {"name": MANAGER, "subFilter": {"name": ROUTER}}}}
     manager = {"name": MANAGER, "typed_config": typed(MANAGER_TYPE) | ONE_SPELLING}
@@ -67,15 +70,26 @@ def envoy_filter(config: Config, names: IstioNames | None = None) -> Node:
     }
 
 
-def unreachable(config: Config) -> str | None:
-    """Why the gateway may not find the filter, and what to do; None where nothing speaks against it."""
-    addresses = config.filter.envoy.filter_addresses or config.filter.server.listen
-    if not any(is_loopback(address) for address in addresses):
-        return None
-    return (
-        "filter.envoy.filter_addresses: the gateway's pod would look for the filter in itself; where it runs in a pod "
-        "of its own, name its Service, for example [vsr-hallucination.llm.svc.cluster.local:50051]"
-    )
+def _check_reachable(config: Config) -> None:
+    """The gateway's pod would look for an address of one machine alone in itself, and its routes would fail open."""
+    settings = config.filter.envoy
+    addresses = settings.filter_addresses or config.filter.server.listen
+    found = next((each for each in addresses if is_loopback(each) or _is_any(each)), None)
+    if found is not None:
+        where = "" if settings.filter_addresses else ", of filter.server.listen"
+        raise EnvoyConfigError(
+            f"filter.envoy.filter_addresses: the gateway's pod would look for the filter in itself ({found!r}{where}); "
+            "name its Service, for example [vsr-hallucination.llm.svc.cluster.local:50051]"
+        )
+
+
+def _is_any(address: str) -> bool:
+    """``0.0.0.0`` and ``[::]`` are for listening: whoever connects to them means itself."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def envoy_filter_yaml(config: Config, names: IstioNames | None = None) -> str:

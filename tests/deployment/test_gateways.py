@@ -159,16 +159,32 @@ def test_one_path_has_one_spelling_behind_istio() -> None:
         assert manager_of(made("istio", VARIANTS["default"])[0])[field] == plain[field]
 
 
-@pytest.mark.parametrize("told", [False, True], ids=["own address", "a Service"])
-def test_istio_is_warned_of_a_filter_in_its_own_pod(
-    told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("target", ["istio", "gateway"])
+@pytest.mark.parametrize(
+    "ours",
+    [
+        "",
+        "server: {listen: '0.0.0.0:50051'}",
+        "server: {listen: '[::]:50051'}",
+        "envoy: {filter_addresses: ['127.0.0.1:50051']}",
+        "envoy: {filter_addresses: ['vsr.llm.svc.cluster.local:50051', 'localhost:50051']}",
+        "envoy: {filter_addresses: ['unix:/run/vsr.sock']}",
+    ],
+)
+def test_a_filter_that_the_gateway_s_pod_would_look_for_in_itself_is_refused(
+    ours: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    addresses = "filter: {envoy: {filter_addresses: [vsr.llm.svc.cluster.local:50051]}}\n" if told else ""
-    (tmp_path / "config.yaml").write_text(f"version: v0.3\n{addresses}")
-    assert main(["envoy-config", "--config", str(tmp_path / "config.yaml"), "--for", "istio"]) == 0
+    (tmp_path / "config.yaml").write_text(f"version: v0.3\nfilter: {{{ours}}}\n")
+    assert main(["envoy-config", "--config", str(tmp_path / "config.yaml"), "--for", target]) == 2
     shown = capsys.readouterr()
-    assert ("the gateway's pod would look for the filter in itself" in shown.err) is not told
-    assert "EnvoyFilter" in shown.out
+    assert "filter.envoy.filter_addresses" in shown.err and "svc.cluster.local:50051" in shown.err
+    assert shown.out == ""
+
+
+def test_istio_takes_any_address_that_a_pod_can_reach() -> None:
+    for address in ("vsr.llm.svc.cluster.local:50051", "10.0.0.7:50051", "filter.internal:50051"):
+        config = Config(filter=FilterSettings(envoy=EnvoySettings(filter_addresses=(address,))))
+        assert address.partition(":")[0] in envoy_filter_yaml(config)
 
 
 def test_the_committed_manifests_are_current() -> None:
@@ -254,12 +270,15 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=60)
 
 
-def test_names_are_given_on_the_command_line() -> None:
-    done = command("--for", "istio", "--namespace", "edge", "--gateway", "public", "--route", "chat")
+def test_names_are_given_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(f"filter: {{envoy: {{filter_addresses: [{ENVOY.filter_addresses[0]}]}}}}\n")
+    istio = ("--config", str(file), "--for", "istio")
+    done = command(*istio, "--namespace", "edge", "--gateway", "public", "--route", "chat")
     manifest = yaml.safe_load(done.stdout)
     assert manifest["metadata"]["namespace"] == "edge"
     assert manifest["spec"]["workloadSelector"]["labels"] == {"istio": "public"}
-    assert manifest == envoy_filter(Config(), IstioNames("edge", "public", "chat"))
+    assert manifest == envoy_filter(of(), IstioNames("edge", "public", "chat"))
     assert names_of_routes(manifest) == {"chat"}
 
 
