@@ -131,6 +131,7 @@ def _cli(words: list[str], folder: Path) -> None:
             (folder / name).write_text((ROOT / "vsr_hallucination/examples/demo.yaml").read_text())
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
+        assert "warning" not in done.stderr, "an example that one is told to mend"
 
 
 def _make(words: list[str], _: Path) -> None:
