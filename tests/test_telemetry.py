@@ -1,17 +1,23 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from support.records import outcome, record
+from vsr_hallucination import series
+from vsr_hallucination.config.schema import Config, HallucinationRule, Recipe
 from vsr_hallucination.detection.types import CheckFailure, CheckResult, DetectorIdentity, GateResult, Reason
 from vsr_hallucination.orders import Note
 from vsr_hallucination.replay.record import Lifecycle
 from vsr_hallucination.server.metering import MeteredChecker, MeteredGate, Records
 from vsr_hallucination.telemetry import LabelBounds, Telemetry
+
+PACKAGE = Path(series.__file__).parent
 
 
 @pytest.fixture
@@ -154,15 +160,16 @@ def test_a_thousand_decisions_do_not_make_a_thousand_series(telemetry: Telemetry
         telemetry.recorded(record(decision=f"d{n}", outcomes=(outcome(target_ref=f"hallucination:{n}"),)))
         telemetry.note(Note(f"event_{n}"))
     page = text(telemetry)
+    assert telemetry.registry.get_sample_value("vsr_events_total", {"event": "too_large"}) == 0
     for name in ("llm_plugin_execution_total", "vsr_outcomes_total", "vsr_events_total"):
         assert 100 < sum(line.startswith(name + "{") for line in page.splitlines()) <= 201
     assert len(page) < 500_000
 
 
 def test_configuration_and_models_follow_a_reload(telemetry: Telemetry) -> None:
-    telemetry.config_loaded("a" * 64, 1000.0)
+    telemetry.config_loaded(Config(sha256="a" * 64), 1000.0)
     telemetry.model_state("legal", "detector", loaded=True)
-    telemetry.config_loaded("b" * 64, 2000.0)
+    telemetry.config_loaded(Config(sha256="b" * 64), 2000.0)
     telemetry.model_state("default", "detector", loaded=False)
     telemetry.reloaded(accepted=True)
     assert value(telemetry, "vsr_config_info", sha256="b" * 64) == 1
@@ -170,6 +177,61 @@ def test_configuration_and_models_follow_a_reload(telemetry: Telemetry) -> None:
     assert value(telemetry, "vsr_config_loaded_timestamp_seconds") == 2000.0
     assert value(telemetry, "vsr_model_loaded", recipe="default", model="detector") == 0
     assert value(telemetry, "vsr_config_reloads_total", result="accepted") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("vsr_detection_dropped_total", {"model": "detector", "reason": "overloaded"}),
+        ("vsr_detection_dropped_total", {"model": "checker", "reason": "overloaded"}),
+        ("vsr_config_reloads_total", {"result": "rejected"}),
+        ("vsr_replay_lost_total", {"reason": "overflow"}),
+        ("vsr_upstream_errors_total", {"kind": "in_band"}),
+        ("vsr_events_total", {"event": "check_failed"}),
+        ("vsr_checks_total", {"result": "timeout"}),
+        ("vsr_fact_checks_total", {"result": "fact_check_failed"}),
+        ("vsr_exchange_seconds_count", {"streaming": "true"}),
+        ("vsr_coverage_ratio_count", {"part": "grounding"}),
+    ],
+)
+def test_a_series_stands_at_zero_before_its_first_event(
+    telemetry: Telemetry, name: str, labels: dict[str, str]
+) -> None:
+    assert telemetry.registry.get_sample_value(name, labels) == 0
+
+
+def test_series_of_a_configuration_stand_at_zero_once_it_is_in_force(telemetry: Telemetry) -> None:
+    rules = (HallucinationRule("claims"),)
+    config = Config(recipes=(Recipe("default"), Recipe("legal", hallucination=rules)), sha256="a" * 64)
+    assert "vsr_unavailable_total{" not in text(telemetry)
+    telemetry.config_loaded(config, 1000.0)
+    found = telemetry.registry.get_sample_value
+    for reason in (*Reason, "context_unavailable"):
+        assert found("vsr_unavailable_total", {"recipe": "legal", "reason": reason}) == 0
+    assert 'vsr_unavailable_total{reason="timeout",recipe="default"}' not in text(telemetry), "it checks nothing"
+    assert found("vsr_exchanges_total", {"recipe": "default", "lifecycle": "aborted", "streaming": "true"}) == 0
+    outcome_labels = {"recipe": "legal", "rule": "claims", "state": "detected", "streaming": "false"}
+    assert found("vsr_outcomes_total", outcome_labels) == 0
+    telemetry.recorded(record(recipe="legal", outcomes=(outcome(target_ref="hallucination:claims"),)))
+    telemetry.config_loaded(config, 2000.0)
+    assert found("vsr_outcomes_total", outcome_labels) == 1, "a reload forgets nothing"
+
+
+def test_a_configuration_of_a_thousand_rules_does_not_make_eight_thousand_series(telemetry: Telemetry) -> None:
+    rules = tuple(HallucinationRule(f"r{n}") for n in range(1000))
+    telemetry.config_loaded(Config(recipes=(Recipe(hallucination=rules),), sha256="a" * 64), 1000.0)
+    assert sum(line.startswith("vsr_outcomes_total{") for line in text(telemetry).splitlines()) == 800
+
+
+def test_every_event_reason_and_loss_that_the_code_names_has_its_series() -> None:
+    code = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    events = re.findall(r'(?:\bNote\(|\.note\(|note_failure\()\s*"([a-z_]+)"', code)
+    assert set(events) == set(series.EVENTS)
+    assert set(re.findall(r'self\._lose\([^"\n]*"([a-z]+)"\)', code)) == set(series.LOST)
+    dropped = [line for line in code.splitlines() if "hooks.dropped," in line]
+    assert set(re.findall(r'"([a-z]+)"', " ".join(dropped))) == {why for pair in series.DROPPED for why in pair} - {
+        *series.MODELS
+    }
 
 
 def test_open_exchanges_are_read_at_the_scrape(telemetry: Telemetry) -> None:

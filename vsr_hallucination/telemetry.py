@@ -15,7 +15,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
-from vsr_hallucination import __version__
+from vsr_hallucination import __version__, series
+from vsr_hallucination.config.schema import Config
 from vsr_hallucination.detection.types import CheckResult, GateResult
 from vsr_hallucination.logs import NoteLog
 from vsr_hallucination.orders import Note
@@ -138,6 +139,26 @@ class Telemetry:
         )
         self._lost = self._counter("vsr_replay_lost_total", "Replay records (or bodies) lost, by reason.", "reason")
         self._pruned = self._counter("vsr_replay_pruned_total", "Replay records removed by retention.")
+        self._begin()
+
+    def _begin(self) -> None:
+        """Every series whose labels are known, at 0."""
+        for metric, values in (
+            (self._events, [(self._label("event", each),) for each in series.EVENTS]),
+            (self._dropped, [(self._label("model", of), self._label("dropped", why)) for of, why in series.DROPPED]),
+            (self._lost, [(self._label("lost", each),) for each in series.LOST]),
+            (self._upstream_errors, zip(series.UPSTREAM_ERRORS)),
+            (self._checks, zip(series.CHECKS)),
+            (self._gates, zip(series.FACT_CHECKS)),
+            (self._reloads, zip(series.RELOADS)),
+            (self._exchange_seconds, zip(series.STREAMING)),
+            (self._signal_seconds, zip(series.SIGNALS)),
+            (self._coverage, zip(series.PARTS)),
+            (self._batch, zip(series.MODELS)),
+            (self._wait, zip(series.MODELS)),
+        ):
+            for labels in values:
+                metric.labels(*labels)
 
     # -- exchanges -------------------------------------------------------------------------------------------
 
@@ -198,7 +219,7 @@ class Telemetry:
             self._matches.labels("hallucination", signal).inc()
         if state == "unavailable":
             context = outcome.error == _CONTEXT_UNAVAILABLE
-            reason = "context_unavailable" if context else self._label("reason", outcome.reason)
+            reason = series.CONTEXT_UNAVAILABLE if context else self._label("reason", outcome.reason)
             self._unavailable.labels(recipe, reason).inc()
         _observe(self._coverage.labels("answer"), outcome.coverage_answer)
         _observe(self._coverage.labels("grounding"), outcome.coverage_grounding)
@@ -250,12 +271,20 @@ class Telemetry:
 
     # -- configuration and replay ----------------------------------------------------------------------------
 
-    def config_loaded(self, sha256: str, at: float) -> None:
-        """A configuration is in force from now on (UNIX seconds); models report themselves anew."""
+    def config_loaded(self, config: Config, at: float) -> None:
+        """A configuration is in force from now on (UNIX seconds); models report themselves anew, its recipes and rules
+        are counted from 0."""
         self._config.clear()
-        self._config.labels(sha256[:64]).set(1)
+        self._config.labels(config.sha256[:64]).set(1)
         self._config_at.set(at)
         self._models.clear()
+        for recipe, lifecycle, streaming in series.exchanges(config):
+            self._exchanges.labels(self._label("recipe", recipe), lifecycle, streaming)
+        for recipe, reason in series.unavailable(config):
+            self._unavailable.labels(self._label("recipe", recipe), self._label("reason", reason))
+        for recipe, rule, state, streaming in series.outcomes(config):
+            names = self._label("recipe", recipe), self._label("rule", rule)
+            self._outcomes.labels(*names, self._label("state", state), streaming)
 
     def reloaded(self, *, accepted: bool) -> None:
         """A reload was tried; a rejected one left the old configuration in force."""

@@ -217,7 +217,7 @@ class App:
         self._config, self._runtime = runtime.config, runtime
         self._in_force_since = time.monotonic()
         self._slot.swap(runtime)
-        self._telemetry.config_loaded(runtime.config.sha256, time.time())
+        self._telemetry.config_loaded(runtime.config, time.time())
         self._tell_models(runtime)
 
     def _tell_models(self, runtime: ProvisionedRuntime) -> None:
