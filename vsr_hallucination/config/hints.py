@@ -80,6 +80,8 @@ _MOST_HOMES = 2
 
 def remedy(key: str, path: str, known: Collection[str], *, owned: bool) -> str:
     """What to do about ``key``, which is unknown at ``path`` (its own), where ``known`` could stand."""
+    if path == key and (block := _of_filter(key)) is not None:
+        return f"it is read at filter.{block}: move it there"
     meant = spelling(key, known)
     if meant is not None:
         return f"did you mean `{meant}`?"
@@ -126,6 +128,13 @@ def homes(key: str, path: str) -> tuple[str, ...]:
         return ()  # a plain word says too little of what is meant
     best = [home for home in found if len(here & _words(home)) == shared]
     return tuple(best) if len(best) <= _MOST_HOMES else ()
+
+
+def _of_filter(key: str) -> str | None:
+    """The key of ``filter`` that somebody wrote at the top of the file."""
+    from vsr_hallucination.config.reference_filter import FILTER_BLOCKS  # only where a key is unknown
+
+    return next((each.name for each in FILTER_BLOCKS[0].keys if _plain(each.name) == _plain(key)), None)
 
 
 def _plain(key: str) -> str:
