@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from vsr_hallucination.config.scalars import Value, duration, expand, number_trap, resolve, size
+from vsr_hallucination.config.scalars import Value, duration, expand, number_trap, resolve, size, size_trap
 from vsr_hallucination.config.yamltext import Mark, Scalar
 
 
@@ -63,20 +63,22 @@ def test_variables_that_cannot_be_expanded_are_faults(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("8s", 8), ("500ms", 0.5), ("1m30s", 90), ("2h", 7200), ("30d", 2592000), ("1.5s", 1.5), (3, 3), (0.25, 0.25)],
+    [("8s", 8), ("500ms", 0.5), ("1m30s", 90), ("2h", 7200), ("30d", 2592000), ("1.5s", 1.5), (3, 3), (0.25, 0.25),
+     ("4 s", 4), ("500 ms", 0.5), ("1m 30s", 90), ("1 h 5 m", 3900)],
 )
 def test_durations(value: str | float, seconds: float) -> None:
     assert duration(value) == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("value", ["", "s", "8", "8 s", "8S", "-1s", "1e3s", "8sec", "1s " * 20, True])
+@pytest.mark.parametrize("value", ["", "s", "8", "8  s", " 8s", "8s ", "8S", "-1s", "1e3s", "8sec", "1s " * 20, True])
 def test_what_is_no_duration(value: str) -> None:
     assert duration(value) is None
 
 
 @pytest.mark.parametrize(
     ("value", "count"),
-    [("16MiB", 16 << 20), ("1 KiB", 1024), ("1.5MiB", 3 << 19), ("10MB", 10_000_000), ("5B", 5), (1024, 1024)],
+    [("16MiB", 16 << 20), ("1 KiB", 1024), ("1.5MiB", 3 << 19), ("10MB", 10_000_000), ("5B", 5), (1024, 1024),
+     ("16Mi", 16 << 20), ("64 Ki", 1 << 16), ("1Gi", 1 << 30)],
 )
 def test_sizes(value: str | int, count: int) -> None:
     assert size(value) == count
@@ -85,6 +87,17 @@ def test_sizes(value: str | int, count: int) -> None:
 @pytest.mark.parametrize("value", ["", "16", "16M", "16mb", "-1KiB", 1.5, True])
 def test_what_is_no_size(value: str | float) -> None:
     assert size(value) is None
+
+
+@pytest.mark.parametrize(("text", "remedy"), [("16M", "16MiB"), ("1.5 g", "1.5GB"), ("16mb", "16MB"), ("8k", "8KiB")])
+def test_sizes_with_two_readings_are_named(text: str, remedy: str) -> None:
+    trap = size_trap(text)
+    assert trap is not None and remedy in trap[1]
+
+
+@pytest.mark.parametrize("text", ["16MiB", "16MB", "8kB", "16", "M", "16 parsecs", "9" * 50 + "M"])
+def test_other_sizes_have_one_reading_or_none(text: str) -> None:
+    assert size_trap(text) is None
 
 
 def test_numbers_that_yaml_versions_read_differently_are_named() -> None:

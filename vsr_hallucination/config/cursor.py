@@ -203,13 +203,19 @@ class Fields:
 
     def duration(self, key: str, default: D, low: float, high: float) -> float | D:
         wanted = f"a duration from {values.seconds(low)} to {values.seconds(high)}, such as 8s, 500ms or 30d"
-        return self._read(
-            key, default, wanted, lambda at, r: values.measured(at, r, scalars.duration, low, high, wanted)
-        )
+
+        def take(at: Cursor, read: Read) -> float | None:
+            return values.measured(at, read, scalars.duration, low, high, wanted, "seconds")
+
+        return self._read(key, default, wanted, take)
 
     def size(self, key: str, default: D, low: int, high: int) -> int | D:
         wanted = f"a size from {values.bytes(low)} to {values.bytes(high)}, such as 16MiB"
-        return self._read(key, default, wanted, lambda at, r: values.measured(at, r, scalars.size, low, high, wanted))
+
+        def take(at: Cursor, read: Read) -> int | None:
+            return values.measured(at, read, scalars.size, low, high, wanted, "bytes")
+
+        return self._read(key, default, wanted, take)
 
     def choice(self, key: str, default: D, allowed: Mapping[str, E], *, any_case: bool = False) -> E | D:
         """One of ``allowed``'s words; ``any_case``: these are upper-case, and any case is taken."""

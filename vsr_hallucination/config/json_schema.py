@@ -14,8 +14,8 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _VARIABLE: Final[Node] = {"type": "string", "pattern": r"\$\{"}
 _NULL: Final[Node] = {"type": "null"}
 _SCALAR: Final[Node] = {"type": ["string", "number", "boolean"]}
-_DURATION: Final = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h|d))+$"
-_SIZE: Final = r"^[0-9]+(\.[0-9]+)? ?(B|KiB|MiB|GiB|kB|KB|MB|GB)$"
+_DURATION: Final = r"^[0-9]+(\.[0-9]+)? ?(ms|s|m|h|d)( ?[0-9]+(\.[0-9]+)? ?(ms|s|m|h|d))*$"
+_SIZE: Final = r"^[0-9]+(\.[0-9]+)? ?(B|KiB|MiB|GiB|Ki|Mi|Gi|kB|KB|MB|GB)$"
 _UNLIMITED: Final = ("unlimited", "none", "never")
 
 

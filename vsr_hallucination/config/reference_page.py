@@ -22,6 +22,11 @@ as JSON Schema; an editor that speaks YAML completes and checks with it:
 # yaml-language-server: $schema=vsr-hallucination.schema.json
 ```
 
+A duration is a number with a unit, `ms`, `s`, `m`, `h` or `d`, or several (`1m30s`); a number alone means seconds.
+A size is a number with `B`, `KiB`, `MiB`, `GiB` (powers of 1024; also `Ki`, `Mi`, `Gi`) or `kB`, `MB`, `GB` (powers of
+1000); a number alone means bytes. `16M` is refused, since programs differ on what it means. A space may stand before
+a unit.
+
 Unknown keys are errors in the blocks marked *ours* and warnings elsewhere. Keys of the router's that are not listed
 are accepted and not read. This page is made by `vsr-hallucination schema --markdown`.
 """

@@ -30,12 +30,13 @@ _MAX_DIGITS = 40
 
 _VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{")
 
-_DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d))+\Z")
-_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)")
+_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|h|d)")
+_DURATION = re.compile(rf"{_DURATION_PART.pattern}(?: ?{_DURATION_PART.pattern})*\Z")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|KiB|MiB|GiB|kB|KB|MB|GB)\Z")
-_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(B|KiB|MiB|GiB|Ki|Mi|Gi|kB|KB|MB|GB)\Z")
+_BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30,
           "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}  # fmt: skip
+_TWO_SIZES = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kmg])b?\Z", re.IGNORECASE)
 
 
 class Expansion(NamedTuple):
@@ -116,7 +117,7 @@ def number_trap(text: str) -> tuple[str, str] | None:
 
 
 def duration(value: str | int | float) -> float | None:
-    """Seconds of ``8s``, ``500ms``, ``1m30s``, ``2h``, ``30d`` or a number (seconds); None for others."""
+    """Seconds of ``8s``, ``500 ms``, ``1m30s``, ``2h``, ``30d`` or a number (seconds); None for others."""
     if isinstance(value, str):
         if len(value) > _MAX_DIGITS or not _DURATION.match(value):
             return None
@@ -125,8 +126,20 @@ def duration(value: str | int | float) -> float | None:
 
 
 def size(value: str | int | float) -> int | None:
-    """Bytes of ``16MiB``, ``64KiB``, ``10MB`` or a whole number (bytes); None if it is neither."""
+    """Bytes of ``16MiB``, ``64Ki``, ``10 MB`` or a whole number (bytes); None if it is neither."""
     if isinstance(value, str):
         match = _SIZE.match(value) if len(value) <= _MAX_DIGITS else None
         return int(float(match.group(1)) * _BYTES[match.group(2)]) if match else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def size_trap(text: str) -> tuple[str, str] | None:
+    """Message and remedy for ``16M``: 2^20 bytes each to a JVM or nginx, 10^6 to Kubernetes; None for other texts."""
+    match = _TWO_SIZES.match(text) if len(text) <= _MAX_DIGITS and size(text) is None else None
+    if match is None:
+        return None
+    number, unit = match.group(1), match.group(2).upper()
+    return (
+        f"`{text}` has two readings",
+        f"write {number}{unit}iB (powers of 1024) or {number}{unit}B (powers of 1000)",
+    )

@@ -82,8 +82,10 @@ def measured(
     low: float,
     high: float,
     wanted: str,
+    unit: str,
 ) -> T | None:
-    trap = scalars.number_trap(read.text)
+    """``unit``: of a number that stands alone."""
+    trap = scalars.number_trap(read.text) or (scalars.size_trap(read.text) if measure is scalars.size else None)
     if trap is not None:
         at.error(*trap)
         return None
@@ -92,7 +94,8 @@ def measured(
         at.error(f"`{read.written}` cannot be read", f"write {wanted}")
         return None
     if not (isinstance(value, (int, float)) and math.isfinite(value) and low <= value <= high):
-        at.error(f"{read.written} is out of range", f"write {wanted}")
+        alone = f" (a number alone means {unit})" if isinstance(read.value, (int, float)) else ""
+        at.error(f"{read.written} is out of range{alone}", f"write {wanted}")
         return None
     return value
 
