@@ -103,6 +103,7 @@ def _access_log() -> Node:
         "decision": "%DYNAMIC_METADATA(vsr:decision)%",
         "replay_id": "%DYNAMIC_METADATA(vsr:replay_id)%",
         "filter_status": f"{state}response_body_last_call_status)%",
+        "failed_open": f"{state}failed_open)%",  # the statuses are null then: no call came to an end
         "filter_us": f"{state}response_body_total_latency_us)%",
     }
     return {

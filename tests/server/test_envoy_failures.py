@@ -52,6 +52,12 @@ async def test_the_filter_is_gone(tmp_path: Path, mode: FailureMode) -> None:
             assert response.status == 200 and response.body == ANSWER and response.header(WARNINGS) is None
         else:
             assert response.status == 503 and WRONG.encode() not in response.body
+        checked, gone, beside = await stack.envoy.access_log(3)
+        passed = "1" if mode is FailureMode.OPEN else "0"
+        assert (checked["filter_status"], checked["failed_open"]) == ("0", "0")
+        assert (gone["filter_status"], gone["failed_open"]) == (None, passed), "no call came to an end: no status"
+        assert ("no_healthy_upstream" in gone["details"]) is (mode is FailureMode.CLOSED)
+        assert (beside["filter_status"], beside["failed_open"]) == (None, None), "the filter was not asked"
 
 
 async def test_a_filter_that_is_only_busy_stays_in_use(tmp_path: Path) -> None:
