@@ -85,7 +85,12 @@ FILTER_BLOCKS: Final = (
         "How checks run.",
         (
             flag("value_check", "Compare numbers, dates and identifiers with the evidence by rule, beside the model."),
-            flag("relation_check", "Look by rule for negations, comparisons, orders and conditions turned round."),
+            flag(
+                "relation_check",
+                "Look by rule for a sentence that follows one line of the evidence but turns what it says: a negation, "
+                "how certain it is, a comparison or order, who did what, whose statement it is, a condition, or has "
+                "another statement, name or value in its place. English only.",
+            ),
             duration("deadline", "The longest a check may take, queueing and explanation included.", 0.05, 300),
             integer("queue", "Checks that may wait; more are answered `overloaded`.", 1, 100_000),
             integer("threads", "Model calls at once, per model.", 1, 64),
