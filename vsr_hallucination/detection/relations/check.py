@@ -11,9 +11,11 @@ from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.attribution import attributed
 from vsr_hallucination.detection.relations.conditions import unconditioned
 from vsr_hallucination.detection.relations.deeds import deed_of_another
+from vsr_hallucination.detection.relations.exclusive import unbounded
 from vsr_hallucination.detection.relations.language import is_english
 from vsr_hallucination.detection.relations.reading import Kind, Lines, Turned, read_sentence
 from vsr_hallucination.detection.relations.roles import exchanged
+from vsr_hallucination.detection.relations.splices import spliced
 from vsr_hallucination.detection.relations.wording import reworded
 from vsr_hallucination.detection.sentence_features import sentence_spans
 from vsr_hallucination.detection.text import pieces_of
@@ -32,7 +34,7 @@ _KINDS: Mapping[Kind, str] = {
     "condition": "Said without its condition",
     "elsewhere": "Another stands in its place",
 }
-_RULES = (reworded, unconditioned, exchanged, attributed, deed_of_another)
+_RULES = (reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded)
 
 
 def told_otherwise(turned: Turned) -> str:

@@ -7,14 +7,15 @@ from vsr_hallucination.detection.relations.reading import Sentence
 
 _FEWEST = 8  # one small word in as many shows a language
 _SEVERAL = 2
-_BARE = 2
+_BARE = 6  # small words of a sentence that may have none of a language's
+_ENDINGS = ("ed", "ing", "s")
 # Words that no other language written in Latin letters has among its commonest.
 _OWN = (
     frozenset(
         "about and are because been between but can cannot could does doesn't did didn't don't each every first from "
         "has his isn't it its may might more most must not now of only should since some such than that the their then "
         "there these they this those through until wasn't were what when where which while who whose will with within "
-        "without would you your".split()
+        "without would you your get gets got make makes need needs new open own owns use used user users uses".split()
     )
     | lexicon.OFTEN
     | lexicon.ALWAYS
@@ -41,9 +42,9 @@ def is_english(sentence: Sentence) -> bool:
     first = [token.folded for token in sentence.tokens[:1] if token.capital]
     common = sum(word in _OWN or word in _SHARED for word in (*first, *small))
     seen = {*first, *small, *(token.folded for line in sentence.lines for token in line.tokens)}
-    if not common and 0 < len(small) <= _BARE:  # "Ann Bell hired Carl Dean": names, and a verb
-        past = any(word.endswith("ed") for word in small)
-        return seen.isdisjoint(_FOREIGN) and (past or len((_OWN | _SHARED) & seen) >= _SEVERAL)
+    if 0 < len(small) <= _BARE and seen.isdisjoint(_FOREIGN):  # "Ann Bell hired Carl Dean": names, and a verb
+        english = len((_OWN | _SHARED) & seen) + any(word.endswith(_ENDINGS) for word in small)
+        return english > 0 if common else english >= _SEVERAL or any(word.endswith("ed") for word in small)
     if common <= sum(word in _FOREIGN for word in small) or _FEWEST * common < len(small):
         return False
     return not _OWN.isdisjoint(seen) or len(_SHARED & seen) >= _SEVERAL

@@ -117,6 +117,8 @@ _ORDERS: tuple[Row, ...] = (
 )  # fmt: skip
 _OPPOSED: tuple[Row, ...] = (
     ("accept accepted accepts approve approved approves", "reject rejected rejects refuse refused refuses"),
+    ("add added adding adds introduce introduced introduces introducing",
+     "delete deleted deletes drop dropped dropping drops remove removed removes removing"),
     ("agree agreed agrees", "disagree disagreed disagrees refused"),
     ("alive", "dead"),
     ("all both each every everyone everything everywhere", "neither no nobody none nothing nowhere"),
@@ -143,7 +145,7 @@ _OPPOSED: tuple[Row, ...] = (
     ("everybody everyone somebody someone", "nobody none"),
     ("export exported exports", "import imported imports"),
     ("external outer outside", "inner inside internal"),
-    ("fail failed failing fails", "succeed succeeded succeeds"),
+    ("fail failed failing fails", "pass passed passes passing succeed succeeded succeeds"),
     ("failure failures unsuccessful", "success successes successful"),
     ("female females", "male males"),
     ("guilty", "innocent"),

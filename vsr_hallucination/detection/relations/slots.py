@@ -184,6 +184,8 @@ def _another(sentence: Sentence, span: Span, line: Line, place: Span, copied: bo
     own, other = sentence.tokens[span.first : span.last], line.tokens[place.first : place.last]
     if own[0].key[:1].isdecimal():
         return own[0].key.rstrip(",") != other[0].key.rstrip(",")  # "1960's"
+    if all(t.folded in lexicon.DATES for t in (*own, *other)):
+        return own[0].folded != other[0].folded  # "Tuesday" and "Thursday" are spelt alike
     if any(a.folded[:4] == b.folded[:4] or _short_for(a.folded, b.folded) for a in own for b in other):
         return False
     if any(SequenceMatcher(None, a.folded, b.folded).ratio() >= _ALIKE for a in own for b in other):
