@@ -71,6 +71,7 @@ _UNITS = {
     "dollars": "dollar", "£": "pound", "gbp": "pound", "pounds": "pound", "km": "kilometre", "kg": "kilogram",
     "min": "minute", "mins": "minute", "hrs": "hour", "h": "hour", "percentage": "percent",
 }  # fmt: skip
+_COMPASS = {"NW": "northwest", "NE": "northeast", "SW": "southwest", "SE": "southeast"}
 # Words that carry no claim of their own; a JSON record has none of them, so their absence says nothing.
 FUNCTION_WORDS = frozenset(
     "a about above according after again against all also although am among an and any are aren't around as at be "
@@ -150,6 +151,18 @@ class EvidenceWords:
         return tuple(result)
 
 
+def spare(words: Sequence[Word], known: Sequence[tuple[int, int]]) -> tuple[Word, ...]:
+    """The words, none novel that lies within a stretch of ``known`` (both in text order)."""
+    result: list[Word] = []
+    at = 0
+    for word in words:
+        while at < len(known) and known[at][1] <= word.start:
+            at += 1
+        inside = word.novel and at < len(known) and known[at][0] <= word.start and word.end <= known[at][1]
+        result.append(Word(word.start, word.end, False) if inside else word)
+    return tuple(result)
+
+
 def readings(word: str) -> tuple[str, ...]:
     """The keys under which a word is known; two words agree if they share one. Empty for function words."""
     key = unicodedata.normalize("NFKC", _INVISIBLE_RE.sub("", word)).casefold().replace("’", "'")
@@ -164,6 +177,8 @@ def readings(word: str) -> tuple[str, ...]:
     if key.endswith("'s"):
         key = key[:-2]
     forms = [_stem(_UNITS.get(key, _SHORT_MONTHS.get(key, key)))]
+    if word in _COMPASS:
+        forms.append(_COMPASS[word])
     if key in _NUMBER_WORDS:
         forms.append(_NUMBER_WORDS[key])
     return tuple(forms)

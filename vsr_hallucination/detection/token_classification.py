@@ -18,7 +18,7 @@ from vsr_hallucination.detection.batching import Batcher, Floats, Row
 from vsr_hallucination.detection.checker import Found, Prepared, Work
 from vsr_hallucination.detection.deadline import Deadline, DetectionError
 from vsr_hallucination.detection.embedded import ModelMetadata
-from vsr_hallucination.detection.encoding import EvidenceWords, Word, premise_text, token_types
+from vsr_hallucination.detection.encoding import EvidenceWords, Word, premise_text, spare, token_types
 from vsr_hallucination.detection.language import Reader
 from vsr_hallucination.detection.loading import trusted
 from vsr_hallucination.detection.pairs import PairEncoder, Tokens
@@ -161,7 +161,8 @@ class TokenClassification:
                     deadline.check()
                     yield text[low:high]
 
-        return EvidenceWords.from_texts(texts()).words(prepared.answer)
+        words = EvidenceWords.from_texts(texts()).words(prepared.answer)
+        return spare(words, prepared.values.confirmed)
 
     def _united(self, encoded: _Encoded, outputs: Sequence[Floats]) -> Reading:
         made, tokens = encoded.plan, encoded.tokens

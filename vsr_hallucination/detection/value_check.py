@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from vsr_hallucination.detection.consequences import Consequences, is_about, may_be_bound, step_of
+from vsr_hallucination.detection.elapsed import elapsed
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.marks import Marks
 from vsr_hallucination.detection.measures import together
@@ -54,8 +55,8 @@ class Flagged:
 
 @dataclass(frozen=True, slots=True)
 class ValueFindings:
-    """``confirmed``: stretches of the answer whose value the evidence holds, for whoever wants to weigh a model's
-    doubt about just that number (nothing is dropped for it today)."""
+    """``confirmed``: stretches of the answer whose value the evidence holds, says otherwise, or makes: a model that is
+    told which words are new is not told so of these ("61 %" for 0.61)."""
 
     flagged: tuple[Flagged, ...] = ()
     confirmed: tuple[tuple[int, int], ...] = ()
@@ -112,6 +113,7 @@ def check_values(
         else:
             kept = _says_the_same(evidence, answer, last, value, after)
         if kept:
+            confirmed.append((value.start, value.end))
             continue
         mark = marks.kind(value)
         if mark == "exempt":
@@ -119,6 +121,7 @@ def check_values(
         sentence = shown.sentence(value.start)
         in_question = not value.worded and _holds(asked, answer, value)
         if not in_question and value.kind == "number" and _harmless(consequences, sentence, value):
+            confirmed.append((value.start, value.end))
             continue
         alive()
         near = nearest(answer, sentence, value, index, question) if len(flagged) < _POINTERS else None
@@ -127,7 +130,7 @@ def check_values(
             continue
         span = tidy_span(answer, value.start, _wrong_to(evidence, value)) or (value.start, value.end)
         flagged.append(Flagged(*span, near.pointer if near else None))
-    return ValueFindings(_merged(flagged), tuple(confirmed))
+    return ValueFindings(_merged(flagged), tuple(sorted(confirmed)))
 
 
 def _read(answer: str, style: Style) -> Iterator[tuple[Value, Value | None]]:
@@ -186,6 +189,8 @@ def _says_the_same(evidence: ValueSet, answer: str, last: Value | None, value: V
         return measures.share(number, step_of(number), approximate=about)
     if not value.units:
         return False
+    if elapsed(evidence, value, about=about):
+        return True
     degrees = any(UNITS[unit].dimension == "temperature" for unit in value.units)
     signed = [-number if value.negative else number] if degrees else [number]
     if degrees and value.unsure:
