@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
@@ -124,6 +124,11 @@ class EvidenceIndex:
     def knows(self, term: str) -> bool:
         """Whether any line of the evidence holds ``term``."""
         return term in self._postings
+
+    @property
+    def vocabulary(self) -> Collection[str]:
+        """All its terms."""
+        return self._postings.keys()
 
     def text(self, unit: Unit) -> str:
         return self.grounding.passages[unit.passage].text[unit.start : unit.end]

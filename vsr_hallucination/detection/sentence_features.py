@@ -264,11 +264,16 @@ def _held(index: EvidenceIndex, text: str, asked: frozenset[str], lines_near: Se
     }
 
 
+def refuses(text: str) -> bool:
+    """Whether a sentence says that something is not known or not said."""
+    return _REFUSAL.search(text) is not None
+
+
 def _kind(text: str) -> dict[str, float]:
     part = text.strip()
     return {
         "about_sources": float(_ABOUT_SOURCES.search(part) is not None),
-        "refusal": float(_REFUSAL.search(part) is not None),
+        "refusal": float(refuses(part)),
         "courtesy": float(_COURTESY.search(part) is not None),
         "hedge": float(_HEDGE.search(part) is not None),
         "heading": float(_HEADING.match(part) is not None),

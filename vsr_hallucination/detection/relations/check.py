@@ -12,10 +12,12 @@ from vsr_hallucination.detection.relations.attribution import attributed
 from vsr_hallucination.detection.relations.conditions import unconditioned
 from vsr_hallucination.detection.relations.deeds import deed_of_another
 from vsr_hallucination.detection.relations.exclusive import unbounded
+from vsr_hallucination.detection.relations.flags import flag_turned
 from vsr_hallucination.detection.relations.language import is_english
 from vsr_hallucination.detection.relations.reading import Kind, Lines, Turned, read_sentence
 from vsr_hallucination.detection.relations.roles import exchanged
 from vsr_hallucination.detection.relations.splices import spliced
+from vsr_hallucination.detection.relations.unknown_names import named_nowhere
 from vsr_hallucination.detection.relations.wording import reworded
 from vsr_hallucination.detection.sentence_features import sentence_spans
 from vsr_hallucination.detection.text import pieces_of
@@ -33,12 +35,17 @@ _KINDS: Mapping[Kind, str] = {
     "attribution": "Given to another",
     "condition": "Said without its condition",
     "elsewhere": "Another stands in its place",
+    "named": "Named nowhere in the evidence",
 }
-_RULES = (reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded)
+# A record's field ("crates: 412") has no words to turn: its values are for the value check and the alignment.
+_TURNING = (reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded)
+_ANY = (flag_turned, named_nowhere)  # of records, too
 
 
 def told_otherwise(turned: Turned) -> str:
     """One line for people."""
+    if turned.kind == "named":
+        return f"{_KINDS[turned.kind]}: “{turned.said}”"
     told = f"the evidence says “{turned.told}”" if turned.told else "the evidence does not say so"
     near = f": “{' '.join(turned.evidence.text.split())[:120]}” ({turned.evidence.path})"
     return f"{_KINDS[turned.kind]}: the answer says “{turned.said}”, {told}{near}"
@@ -61,11 +68,11 @@ def check_relations(
     for start, end in islice(_sentences(answer), _MOST_SENTENCES):
         alive()
         sentence = read_sentence(evidence, answer[start:end], question, asked)
-        # A record's field ("crates: 412") has no words to turn: its values are for the value check and the alignment.
-        told = any(not is_record(line.text) for line in sentence.lines)
-        if not told or not is_english(sentence):
+        if not is_english(sentence):
             continue
-        turned = next((one for rule in _RULES if (one := rule(sentence)) is not None), None)
+        told = any(not is_record(line.text) for line in sentence.lines)
+        rules = (*_TURNING, *_ANY) if told else _ANY
+        turned = next((one for rule in rules if (one := rule(sentence)) is not None), None)
         if turned is not None:
             found.append(replace(turned, start=start + turned.start, end=start + turned.end))
     return tuple(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from vsr_hallucination.detection.relations.lexicon import AUXILIARIES
 from vsr_hallucination.detection.relations.parts import held, trimmed, turned_words
@@ -51,7 +52,14 @@ _EVERY = tuple(
 _CONNECTORS = {first: [phrase for phrase in (*_STRONG, *_WEAK) if phrase[0] == first]
                for first in {phrase[0] for phrase in (*_STRONG, *_WEAK)}}  # fmt: skip
 _EVERY_FIRST = frozenset(phrase[0] for phrase in _EVERY)
-_GENERAL = frozenset("all always any anyone every everyone everybody each never".split())
+_GENERAL = frozenset(
+    "all always any anyone every everyone everybody each never nothing regardless whatever whenever wherever "
+    "whichever whoever".split()
+)
+_UNBOUND = frozenset(
+    "condition conditions exception exceptions exclusion limit limits limitation limitations reason reasons "
+    "restriction restrictions rule rules".split()
+)  # after "no": it holds in every case
 _MAY = frozenset("allow allowed allows able entitled have has permitted required".split())
 _MODAL = AUXILIARIES - frozenset("am been being did do does doing had having".split())
 _TOLD = frozenset("could did had was were".split())
@@ -104,8 +112,8 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
         clauses = line.once(_conditions)
         if held(sentence.evidence, rest, line.content) < _HELD:
             continue
-        if any(token.folded in _GENERAL for token in line.tokens) or _phrase_at(line.tokens, _EVERY) is not None:
-            return None  # of everybody here too
+        if _of_all(line):
+            return None
         if not clauses and not plain:
             return None  # said as it stands
         main = content(_without(line.tokens, clauses))
@@ -120,6 +128,13 @@ def _said_of_all(sentence: Sentence, lines: Sequence[Line], first: int, last: in
         verbs = [n for n, token in enumerate(sentence.tokens[:first]) if token.folded in _MODAL]
         first = verbs[-1] if verbs else first
     return turned_words(sentence, line, "condition", first, last, told)
+
+
+def _of_all(line: Line) -> bool:
+    """Whether a line itself speaks of every case, or of everybody."""
+    unbound = any(one.folded == "no" and two.folded in _UNBOUND for one, two in pairwise(line.tokens))
+    general = any(token.folded in _GENERAL for token in line.tokens)
+    return unbound or general or _phrase_at(line.tokens, _EVERY) is not None
 
 
 def _other_condition(sentence: Sentence, lines: Sequence[Line], own: _Clause) -> Turned | None:

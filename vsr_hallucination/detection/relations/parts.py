@@ -5,14 +5,24 @@ Words are compared by ``Token.key``. All is linear in a sentence and its lines (
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.relations import lexicon
-from vsr_hallucination.detection.relations.reading import Kind, Line, Lines, Sentence, Text, Token, Turned, gap, turned
+from vsr_hallucination.detection.relations.reading import (
+    Kind,
+    Line,
+    Lines,
+    Sentence,
+    Text,
+    Token,
+    Turned,
+    bare,
+    gap,
+    turned,
+)
 
 _JOINTS = frozenset("of the de la von van der den & and".split())
 _NOT_NAMED = FUNCTION_WORDS | frozenset(
@@ -30,7 +40,6 @@ _SOURCES = lexicon.OF_SOURCE | frozenset(
     "above answering certainly conclusion described describes doc noted overall provides say short summary sure "
     "texts".split()
 )
-_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +95,7 @@ def aliased(one: Iterable[str], other: Iterable[str], lines: Sequence[Line]) -> 
     first, second = frozenset(one), frozenset(other)
     if renamed(first | second, lines):
         return True
-    if {_bare(key) for key in first} == {_bare(key) for key in second}:
+    if {bare(key) for key in first} == {bare(key) for key in second}:
         return True
     for line in lines:
         tokens = line.tokens
@@ -115,12 +124,6 @@ def _namings(line: Line) -> frozenset[str]:
     folded = [token.folded for token in line.tokens]
     named = any(word == "name" and before in _KINDS_OF_NAME for before, word in pairwise(folded))
     return frozenset(line.keys) if named or not _NAMES_OF_ANOTHER.isdisjoint(folded) else frozenset()
-
-
-def _bare(key: str) -> str:
-    """A word without its letters' marks."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
-    return plain.translate(_LETTERS)
 
 
 def is_name(token: Token) -> bool:

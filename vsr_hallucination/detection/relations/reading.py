@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +17,7 @@ from vsr_hallucination.detection.text import STOPS, lengthened
 from vsr_hallucination.detection.types import EvidencePointer
 
 Kind = Literal[
-    "negation", "modality", "comparison", "order", "roles", "attribution", "condition", "elsewhere",
+    "negation", "modality", "comparison", "order", "roles", "attribution", "condition", "elsewhere", "named",
 ]  # fmt: skip
 
 MAX_WORDS = 120  # of a sentence or a line
@@ -27,8 +28,11 @@ _SHOWN = 80  # characters of what differs
 _LABELS = frozenset("article context doc document passage source text".split())
 _ENDS = ("\n", *(stop + after for stop in ".!?" for after in " \u00a0\"”"))  # a bare stop may be a decimal's
 _REMEMBERED = 256  # lines kept as words: enough for the sentences of an answer that speak of the same
+_BEGINNING = 4
+_CODE = range(2, 5)
 _WEIGHED = 8192  # words whose weight is kept
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d)|-(?=[^\W\d_]))[^\W_]+)*")
+_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
 _T = TypeVar("_T")
 
 
@@ -127,6 +131,7 @@ class Lines:
         self.index = index
         self._read: dict[Unit, Line] = {}
         self._weights: dict[str, float] = {}
+        self._made: dict[Any, Any] = {}
         self._rarest = max(1.0, float((len(index.units) + 1) ** 0.5) / 4)
 
     def at(self, unit: Unit) -> Line:
@@ -139,6 +144,33 @@ class Lines:
             self._read[unit] = line
         return line
 
+    def once(self, make: Callable[[Lines], _T]) -> _T:
+        """What ``make`` makes of the evidence, made once for a check."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        found: _T = self._made[make]
+        return found
+
+    def begins(self, letters: str) -> bool:
+        """Whether a word of the evidence begins so, letters' marks apart; four letters, or a whole shorter word."""
+        return letters in self._beginnings
+
+    def codes(self, letter: str) -> frozenset[str]:
+        """Words of the evidence of two to four letters that begin with ``letter``: they may be a code."""
+        return self._codes.get(letter, frozenset())
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        return frozenset(bare(word)[:_BEGINNING] for word in self.index.vocabulary)
+
+    @cached_property
+    def _codes(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for word in self.index.vocabulary:
+            if len(word) in _CODE:
+                found.setdefault(word[0], set()).add(word)
+        return {letter: frozenset(words) for letter, words in found.items()}
+
     def weight(self, key: str) -> float:
         """``EvidenceIndex.weight``, where what the evidence does not know weighs as much as what is rare."""
         weight = self._weights.get(key)
@@ -147,6 +179,12 @@ class Lines:
                 self._weights.clear()
             weight = self._weights[key] = self.index.weight(key) or self._rarest
         return weight
+
+
+def bare(key: str) -> str:
+    """A word without its letters' marks."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
+    return plain.translate(_LETTERS)
 
 
 def tokens_of(index: EvidenceIndex, text: str) -> tuple[Token, ...]:

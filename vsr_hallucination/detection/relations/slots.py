@@ -32,6 +32,7 @@ _LONGEST = 6  # words of a value
 _ALIKE = 0.6  # spellings of one name: "Stäfa" and "Staefa"
 _QUOTES = frozenset("\"'“”‘’")
 _MOST = 12  # numbers of a sentence
+_DIGITS = 16
 _NEAR = 3  # words between a value and the verb that credits it
 
 
@@ -43,7 +44,7 @@ def replaced(sentence: Sentence, lines: Sequence[Line]) -> Turned | None:
         if span.last == 1 and is_name(sentence.tokens[0]) and not proper(keys[0], sentence, *lines):
             continue
         own = content(sentence.tokens[span.first : span.last])
-        if not own or _half_known(sentence, span, own):
+        if not own or _half_known(sentence, span, own) or _summed(sentence, span, lines):
             continue
         rest = content((*sentence.tokens[: span.first], *sentence.tokens[span.last :]))
         near = [line for line in lines if held(sentence.evidence, rest, line.content) >= _HELD]
@@ -73,6 +74,15 @@ def _half_known(sentence: Sentence, span: Span, own: frozenset[str]) -> bool:
         return False
     numeric = sentence.tokens[span.first].key[:1].isdecimal()
     return any(known) or numeric or not own.isdisjoint(sentence.index.terms(sentence.question[:2000]))
+
+
+def _summed(sentence: Sentence, span: Span, lines: Sequence[Line]) -> bool:
+    """Whether a number is the sum of those of a line: "57 in all" of 18 and 39."""
+    own = sentence.keys[span.first]
+    if not own.isdecimal():
+        return False
+    return any(int(own) == sum(int(key) for key in line.keys if key.isdecimal() and len(key) < _DIGITS)
+               for line in lines if own not in line.keys and len(own) < _DIGITS)  # fmt: skip
 
 
 def _values(sentence: Sentence) -> list[Span]:
