@@ -14,6 +14,7 @@ from vsr_hallucination.detection.relations.deeds import deed_of_another
 from vsr_hallucination.detection.relations.exclusive import unbounded
 from vsr_hallucination.detection.relations.flags import flag_turned
 from vsr_hallucination.detection.relations.language import is_english
+from vsr_hallucination.detection.relations.opposed import opposed_word
 from vsr_hallucination.detection.relations.reading import Kind, Lines, Turned, read_sentence
 from vsr_hallucination.detection.relations.roles import exchanged
 from vsr_hallucination.detection.relations.splices import spliced
@@ -38,7 +39,7 @@ _KINDS: Mapping[Kind, str] = {
     "named": "Named nowhere in the evidence",
 }
 # A record's field ("crates: 412") has no words to turn: its values are for the value check and the alignment.
-_TURNING = (reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded)
+_TURNING = (reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded, opposed_word)
 _ANY = (flag_turned, named_nowhere)  # of records, too
 
 

@@ -42,7 +42,7 @@ def named_nowhere(sentence: Sentence) -> Turned | None:
     for first, last in _runs(sentence):
         name, rest = tokens[first:last], (*tokens[:first], *tokens[last:])
         known = [key for key in content(rest) if sentence.index.knows(key) or key in asked.content]
-        if known and _invented(sentence, name, asked):
+        if (known or tokens[0].folded in lexicon.PRONOUNS) and _invented(sentence, name, asked):
             return turned(sentence, sentence.lines[0], "named", name[0].start, name[-1].end, "")
     return None
 
@@ -66,7 +66,8 @@ def _invented(sentence: Sentence, name: Sequence[Token], asked: Text) -> bool:
     index, evidence = sentence.index, sentence.evidence
     folded = [token.folded.removesuffix("'s") for token in name]
     written = [sentence.text[token.start : token.end] for token in name]
-    if any(len(word) < _SHORTEST or not word.isalpha() or word in _KINDS for word in folded):
+    if any(len(word) < _SHORTEST or not word.isalpha() or not {word, word.removesuffix("s")}.isdisjoint(_KINDS)
+           for word in folded):  # fmt: skip
         return False
     if any(word.isupper() for word in written) or folded[-1].endswith(_PEOPLES) or folded[-1] in _COURTESY:
         return False
