@@ -9,6 +9,7 @@ from itertools import islice
 from vsr_hallucination.detection.alignment import is_record
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.attribution import attributed
+from vsr_hallucination.detection.relations.certainty import said_at_another_level
 from vsr_hallucination.detection.relations.conditions import unconditioned
 from vsr_hallucination.detection.relations.deeds import deed_of_another
 from vsr_hallucination.detection.relations.exclusive import unbounded
@@ -39,7 +40,10 @@ _KINDS: Mapping[Kind, str] = {
     "named": "Named nowhere in the evidence",
 }
 # A record's field ("crates: 412") has no words to turn: its values are for the value check and the alignment.
-_TURNING = (reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded, opposed_word)
+_TURNING = (
+    reworded, unconditioned, exchanged, attributed, deed_of_another, spliced, unbounded, opposed_word,
+    said_at_another_level,
+)  # fmt: skip
 _ANY = (flag_turned, named_nowhere)  # of records, too
 
 

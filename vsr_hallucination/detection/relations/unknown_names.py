@@ -1,7 +1,7 @@
 """A name that neither evidence nor question has: "the telescope stands in Hawaii".
 
 Spared is what a careful answer may add of its own: nations and languages, a fuller form of a known name, what letters
-of the evidence stand for ("LIS"), headings. A country or continent counts only where the evidence names another.
+of the evidence stand for ("LIS"), headings. A country counts only where the evidence names another, a continent never.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ _STEM = 4  # letters that show two words to be one ("Denmark", "Denmark's"; "Ger
 _HEADING = 0.5  # share of words with a capital
 _PEOPLES = ("ans", "can", "ean", "ese", "ian", "ish")
 _TEACHINGS = ("ic", "ism", "ist", "ists", "man", "men")
+_WIDE = frozenset("africa america americas antarctica arctic asia atlantic europe internet latin pacific".split())
 _SEASONS = frozenset("autumn century christmas dutch easter fall french spring summer swiss welsh winter".split())
 _COURTESY = frozenset("dear feel happy hello here hope let please regards sure thank thanks welcome".split())
-_KINDS = lexicon.TITLES | lexicon.DATES | _SEASONS
+_KINDS = lexicon.TITLES | lexicon.DATES | _SEASONS | _WIDE
 _WORLD = frozenset(
-    "africa algeria america americas antarctica argentina asia australia austria bangladesh belgium brazil britain "
-    "bulgaria canada chile china colombia croatia cuba cyprus denmark ecuador egypt england ethiopia europe finland "
+    "algeria argentina australia austria bangladesh belgium brazil britain "
+    "bulgaria canada chile china colombia croatia cuba cyprus denmark ecuador egypt england ethiopia finland "
     "france germany ghana greece hungary iceland india indonesia iran iraq ireland israel italy jamaica japan jordan "
-    "kenya korea kuwait lebanon libya malaysia mexico morocco nepal netherlands nigeria norway oceania pakistan peru "
+    "kenya korea kuwait lebanon libya malaysia mexico morocco nepal netherlands nigeria norway pakistan peru "
     "philippines poland portugal qatar romania russia scotland serbia singapore slovakia slovenia somalia spain sudan "
     "sweden switzerland syria taiwan tanzania thailand tunisia turkey uganda uk ukraine usa venezuela vietnam wales "
     "yemen zimbabwe".split()
