@@ -20,7 +20,7 @@ from vsr_hallucination.detection.batching import Batcher
 from vsr_hallucination.detection.checker import Prepared, Work, flagged_relations
 from vsr_hallucination.detection.cores import on_threads
 from vsr_hallucination.detection.deadline import Deadline
-from vsr_hallucination.detection.encoding import EvidenceWords, Word
+from vsr_hallucination.detection.encoding import EvidenceWords, Word, spare
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.labels import supported_ids
 from vsr_hallucination.detection.loading import load
@@ -105,6 +105,7 @@ def seen_of(row: DetectorRow, tokens: TokenProbabilities) -> Seen:
     """Features from a reading."""
     prepared = prepared_of(row)
     words = EvidenceWords.from_texts([row.question, row.context]).words(row.answer)
+    words = spare(words, prepared.values.confirmed)
     flagged = tuple((value.start, value.end) for value in prepared.values.flagged)
     described = describe(row.answer, row.question, prepared.index, words, tokens, flagged)
     turned = tuple((found.start, found.end) for found in prepared.turned)
