@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -17,6 +19,7 @@ from vsr_hallucination.detection.factory import make_checker
 from vsr_hallucination.detection.types import CheckRequest, Grounding, Passage
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+EVERYDAY = Path(__file__).parents[2] / "training" / "everyday.jsonl"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,3 +90,17 @@ def test_d13_short_factual_questions_need_a_check(gate: Any, prompt: str) -> Non
 @pytest.mark.parametrize("prompt", ["Write a poem about Mount Kesh", "thanks!", "fix my regex"])
 def test_d13_poems_thanks_and_code_do_not(gate: Any, prompt: str) -> None:
     assert not gate(prompt)
+
+
+async def test_of_everyday_answers_hardly_a_right_one_is_flagged_and_what_was_found_stays_found() -> None:
+    rows = [json.loads(line) for line in EVERYDAY.read_text("utf-8").splitlines()]
+    checker = make_checker(DetectorSettings(), None, DetectionSettings(torch_threads=1))
+    flagged = {"supported": 0, "unsupported": 0}
+    for row in rows:
+        grounding = Grounding((Passage(row["context"], "$.context"),))
+        result = await checker.check(CheckRequest(row["question"], grounding, row["answer"], deadline=60))
+        assert result.detection is not None
+        flagged[row["label"]] += bool(result.detection.spans)
+    await checker.aclose()
+    assert len(rows) == 96
+    assert flagged["supported"] <= 1 and flagged["unsupported"] >= 20

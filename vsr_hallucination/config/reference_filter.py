@@ -87,9 +87,10 @@ FILTER_BLOCKS: Final = (
             flag("value_check", "Compare numbers, dates and identifiers with the evidence by rule, beside the model."),
             flag(
                 "relation_check",
-                "Look by rule for a sentence that follows one line of the evidence but turns what it says: a negation, "
-                "how certain it is, a comparison or order, who did what, whose statement it is, a condition, or has "
-                "another statement, name or value in its place. English only.",
+                "Look by rule for what a sentence turns of the evidence: a negation or an opposite, how certain or how "
+                "binding it is, a comparison or order, who did what, whose statement it is, a condition; another "
+                "statement, name or value in the place of a line's own; a field that is true or false; and names that "
+                "neither evidence nor question has. English only.",
             ),
             duration("deadline", "The longest a check may take, queueing and explanation included.", 0.05, 300),
             integer("queue", "Checks that may wait; more are answered `overloaded`.", 1, 100_000),
