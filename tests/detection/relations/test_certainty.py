@@ -41,6 +41,7 @@ def test_another_level(reading: Reading, evidence: str, answer: str, said: str, 
         ("The coating never fails.", "Does the coating sometimes fail?"),
         ("The coating never fails.", "It is not true that the coating sometimes fails."),
         ("Visitors need not pay.", "Visitors must pay elsewhere."),
+        ("There are no shares that might come back.", "Those shares will never come back."),
     ],
 )
 def test_what_may_be_right(reading: Reading, evidence: str, answer: str) -> None:

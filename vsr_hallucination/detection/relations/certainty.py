@@ -45,9 +45,8 @@ def said_at_another_level(sentence: Sentence) -> Turned | None:
     if len(mine) != 1 or sentence.text.rstrip()[-1:] == "?" or _bounded(sentence):
         return None
     level, (first, last) = next(iter(mine.items()))
-    denied = any(lexicon.negates(t.folded) for n, t in enumerate(sentence.tokens) if not first <= n < last)
     names = content((*sentence.tokens[:first], *sentence.tokens[last:]))
-    if denied or len(names) < _FEWEST:
+    if _denies(sentence, first, last) or len(names) < _FEWEST:
         return None
     near = [line for line in sentence.whole if held(sentence.evidence, names, line.content) >= _HELD]
     if any(level in line.once(_levels) for line in near):
@@ -56,8 +55,14 @@ def said_at_another_level(sentence: Sentence) -> Turned | None:
         told = line.once(_levels)
         if len(told) == 1 and level in _AGAINST.get(next(iter(told)), frozenset()) and not _bounded(line):
             at = next(iter(told.values()))
-            return turned_words(sentence, line, "modality", first, last, line.tokens[at[0] : at[1]])
+            if not _denies(line, *at):
+                return turned_words(sentence, line, "modality", first, last, line.tokens[at[0] : at[1]])
     return None
+
+
+def _denies(text: Text, first: int, last: int) -> bool:
+    """Whether anything but the marker [first, last) denies."""
+    return any(lexicon.negates(token.folded) for n, token in enumerate(text.tokens) if not first <= n < last)
 
 
 def _bounded(text: Sentence | Line) -> bool:
