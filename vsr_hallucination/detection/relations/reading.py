@@ -183,6 +183,8 @@ class Lines:
 
 def bare(key: str) -> str:
     """A word without its letters' marks."""
+    if key.isascii():
+        return key
     plain = "".join(c for c in unicodedata.normalize("NFKD", key) if not unicodedata.combining(c))
     return plain.translate(_LETTERS)
 
