@@ -90,7 +90,8 @@ class RequestView:
             return Asked(self.prompt, NO_EVIDENCE)
         own, shared = self.asked[at], self.shared
         passages = (*own.grounding.passages, *shared.passages)
-        return Asked(own.prompt, Grounding(passages, (*own.grounding.unread, *shared.unread)))
+        unread = (*own.grounding.unread, *shared.unread)
+        return Asked(own.prompt, Grounding(passages, unread, own.grounding.heard | shared.heard))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ What is no evidence, and why:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from vsr_hallucination.apis.base import TOOLS_ONLY, EvidenceOptions
@@ -28,6 +29,10 @@ from vsr_hallucination.detection.types import Grounding, OffsetRun, Passage, Unr
 # Code points of JSON per request that are made readable, about half a second each million. What is beyond stays the
 # text it is; this is more than a detector reads anyway.
 MAX_FLATTENED = 2_000_000
+
+# Names in what is no evidence: of each message so much of its beginning, piece by piece, about so many words in all.
+_HEARD_TEXT, _HEARD_PIECE, _HEARD = 65_536, 4096, 2000
+_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]{2,40}")
 
 _PLACEHOLDERS = frozenset(
     ("no output", "no content", "empty", "empty result", "empty response", "null", "none", "nil", "undefined")
@@ -90,6 +95,7 @@ class EvidenceBuilder:
         self._passages: list[Passage] = []
         self._unread: list[UnreadEvidence] = []
         self._full = False
+        self._heard: set[str] = set()
 
     def mark(self) -> tuple[int, int]:
         """Where the evidence stands now: passages and unread ones so far, for ``grounding``."""
@@ -97,7 +103,8 @@ class EvidenceBuilder:
 
     def grounding(self, since: tuple[int, int] = (0, 0)) -> Grounding:
         """The evidence since a mark; all of it without one."""
-        return Grounding(tuple(self._passages[since[0] :]), tuple(self._unread[since[1] :]))
+        passages, unread = tuple(self._passages[since[0] :]), tuple(self._unread[since[1] :])
+        return Grounding(passages, unread, frozenset(self._heard))
 
     def unread(self, path: Path | str, kind: str) -> None:
         if len(self._unread) < self._max:
@@ -170,17 +177,24 @@ class EvidenceBuilder:
     def prompted(self, content: object, path: Path, *, role: str) -> None:
         """What a system, developer or user message says: evidence only in tagged sections, if the operator said so."""
         source = "user" if role == "user" else "system"
-        if self._tags is None or source not in self._options.tag_sources:
-            return
+        tagged = self._tags is not None and source in self._options.tag_sources
         if isinstance(content, str):
-            self._sections(content, path, role, source)
+            self._said(content, path, role, source, tagged)
         elif isinstance(content, list):
             for at, part in enumerate(content):
                 text = part_text(part)
                 if isinstance(part, str):
-                    self._sections(part, (*path, at), role, source)
+                    self._said(part, (*path, at), role, source, tagged)
                 elif text is not None:
-                    self._sections(text, (*path, at, "text"), role, source)
+                    self._said(text, (*path, at, "text"), role, source, tagged)
+
+    def _said(self, text: str, path: Path, role: str, source: str, tagged: bool) -> None:
+        for low in range(0, min(len(text), _HEARD_TEXT), _HEARD_PIECE):
+            if len(self._heard) >= _HEARD:
+                break
+            self._heard.update(name.casefold() for name in _NAME.findall(text, low, low + _HEARD_PIECE))
+        if tagged:
+            self._sections(text, path, role, source)
 
     def _sections(self, text: str, path: Path, role: str, trust: str) -> None:
         assert self._tags is not None  # only called where there are tags

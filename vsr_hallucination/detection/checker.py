@@ -199,7 +199,7 @@ class DetectorChecker:
             passage if passage.text.isascii() else replace(passage, text=replace_surrogates(passage.text))
             for passage in request.grounding.passages
         )
-        grounding = Grounding(passages, request.grounding.unread)
+        grounding = Grounding(passages, request.grounding.unread, request.grounding.heard)
         answer, question = replace_surrogates(request.answer), replace_surrogates(request.question)
         index = EvidenceIndex.build(grounding, deadline.check)
         values = NO_FINDINGS

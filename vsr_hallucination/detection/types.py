@@ -80,10 +80,12 @@ class UnreadEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """All evidence of one request, in order."""
+    """All evidence of one request, in order. ``heard``: words with a capital, case folded, that the conversation has
+    outside its evidence: they support nothing, but a name among them is not invented."""
 
     passages: tuple[Passage, ...] = ()
     unread: tuple[UnreadEvidence, ...] = ()
+    heard: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.passages)

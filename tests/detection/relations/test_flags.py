@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from vsr_hallucination.apis.evidence import EvidenceBuilder
+from vsr_hallucination.apis.openai_chat import OpenAIChat
 from vsr_hallucination.cli.evidence import grounding_of
 from vsr_hallucination.detection.pointer import EvidenceIndex
 from vsr_hallucination.detection.relations.check import check_relations
@@ -82,3 +84,33 @@ def test_a_name_that_no_evidence_has(evidence: str, answer: str, name: str) -> N
 )
 def test_a_name_that_may_be_said(evidence: str, answer: str, question: str) -> None:
     assert said(evidence, answer, question) == []
+
+
+def test_a_name_that_the_conversation_has_is_not_invented() -> None:
+    body = {
+        "messages": [
+            {"role": "system", "content": "You are Ava, who answers for Contoso."},
+            {"role": "user", "content": [{"type": "text", "text": "I stay at the Meridian."}]},
+            {"role": "tool", "tool_call_id": "1", "content": TELESCOPE},
+            {"role": "user", "content": "Where was it built?"},
+        ]
+    }
+    view = OpenAIChat().read_request(json.dumps(body).encode())
+    assert {"ava", "contoso", "meridian"} <= view.grounding.heard
+    assert [passage.text for passage in view.grounding.passages] == [TELESCOPE]
+    index = EvidenceIndex.build(view.grounding)
+
+    def names(answer: str) -> list[str]:
+        return [found.said for found in check_relations(answer, view.prompt, index)]
+
+    assert names("It was built in Chile, says your Contoso guide at the Meridian.") == []
+    assert names("It was built in Chile, says your Fabrikam guide.") == ["Fabrikam"]
+
+
+def test_what_is_heard_is_bounded() -> None:
+    builder = EvidenceBuilder()
+    names = (f"Name{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}x" for n in range(50_000))
+    builder.prompted(" ".join(names), ("p",), role="user")
+    builder.prompted("word " * 50_000 + "Hidden", ("p",), role="user")
+    heard = builder.grounding().heard
+    assert 0 < len(heard) < 4000 and "hidden" not in heard

@@ -1,7 +1,8 @@
 """A name that neither evidence nor question has: "the telescope stands in Hawaii".
 
 Spared is what a careful answer may add of its own: nations and languages, a fuller form of a known name, what letters
-of the evidence stand for ("LIS"), headings. A country counts only where the evidence names another, a continent never.
+of the evidence stand for ("LIS"), headings, and what system or user messages name (``Grounding.heard``). A country
+counts only where the evidence names another, a continent never.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ def _invented(sentence: Sentence, name: Sequence[Token], asked: Text) -> bool:
     if len(name) == 1 and folded[0].endswith(_TEACHINGS):
         return False
     if any(index.knows(token.key) or token.key in asked.keys for token in name):
+        return False
+    if not index.grounding.heard.isdisjoint(folded):
         return False
     if any(evidence.begins(bare(word)[:_STEM]) for word in folded):
         return False
