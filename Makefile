@@ -52,13 +52,16 @@ soak: $(STAMP)  ## a million inputs over the client APIs, the evaluator over 10,
 
 QUICK_OUT := training/runs/quick/models
 quick      = $(if $(QUICK),$(1) --run quick/$(2) --out $(QUICK_OUT)/$(2))
-train: $(STAMP)  ## make the embedded models again from DATA (training/README.md), measure them on DEV; continues where it stopped; QUICK=1: every step, on a few rows, beside the shipped ones
+train: $(STAMP)  ## make the embedded models again from DATA (training/README.md), measure them on DEV; continues where it stopped; TEACHER=directory of all-mpnet-base-v2: the explainer learns from it, too; QUICK=1: every step, on a few rows, beside the shipped ones
 	@test -n "$(DATA)" || { echo "say where the training rows are: make train DATA=path/to/train [DEV=path/to/dev]" >&2; exit 2; }
 	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.fact_check "$(DATA)" $(ARGS) $(call quick,--rows 600 --epochs 1,fact_check)
 	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.detector "$(DATA)" --epochs 2 $(ARGS) $(call quick,--scale 0.03 --steps 8,detector)
 	$(BIN)/python -m training.sentence "$(DATA)" $(if $(QUICK),--run quick/detector --model $(QUICK_OUT)/detector --limit 200)
 	OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.explainer "$(DATA)" --epochs 5 $(ARGS) \
 	  --start training/runs/$(if $(QUICK),quick/)detector/checkpoint.pt $(call quick,--steps 8,explainer)
+	@test -z "$(TEACHER)" || { OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.teacher "$(DATA)" --teacher "$(TEACHER)" && \
+	  OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m training.explainer "$(DATA)" --epochs 2 --run explainer-taught \
+	  --start training/runs/explainer/checkpoint.pt --taught training/runs/teacher/taught.pt; }
 	$(BIN)/python -m training.probe "$(DATA)"
 	@test -z "$(DEV)" || for set in ragtruth_qa lfqa_verification halueval_qa; do \
 	  $(BIN)/vsr-hallucination eval detector --data "$(DEV)/$$set.jsonl.gz" --out "eval-out/$$set" \

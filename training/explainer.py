@@ -12,7 +12,7 @@ import torch
 
 from training.base import MODELS, RUNS, base_directory
 from training.loop import Recipe, load_checkpoint
-from training.nli_data import ENTAILMENT, LABELS, epochs_of, load
+from training.nli_data import ENTAILMENT, LABELS, epochs_of, load, taught
 from training.rows import held_out
 from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--run", default="explainer")
     parser.add_argument("--out", type=Path, default=MODELS / "explainer")
     parser.add_argument("--start", type=Path, help="checkpoint.pt of a detector or explainer to begin from")
+    parser.add_argument("--taught", type=Path, help="taught.pt of training.teacher: learn what the teacher thinks, too")
     parser.add_argument("--finish", action="store_true", help="do not train: calibrate and export the run's checkpoint")
     options = parser.parse_args()
     base = base_directory(options.base)
@@ -39,6 +40,8 @@ def main() -> None:
     run = RUNS / options.run
     spared = [p for p in pairs if held_out(p.first, 0.08)]
     trained = [p for p in pairs if not held_out(p.first, 0.08)]
+    if options.taught is not None:
+        trained = taught(trained, torch.load(options.taught, weights_only=True))
     epochs = epochs_of(trained, options.epochs, random.Random(31))
     print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
     tuning = [p for p in spared if held_out(p.first, 0.5, "half")]

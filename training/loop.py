@@ -22,12 +22,15 @@ class Example:
     """One encoded row. ``labels``: one class (sequence models) or one per token, ``IGNORED`` = not trained on.
 
     ``SOMEWHERE`` marks tokens of an answer of which only the whole is known: some token of it is unsupported.
+    ``targets``: of a sequence, the probability that each class should get, in the place of ``labels``; all rows of a
+    run have them, or none.
     """
 
     input_ids: tuple[int, ...]
     token_types: tuple[int, ...]
     labels: tuple[int, ...]
     weight: float = 1.0
+    targets: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +73,9 @@ def batches(examples: Sequence[Example], batch_tokens: int, rng: random.Random) 
 
 
 def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """Right-padded tensors: input_ids, token_type_ids, attention_mask (batch, length), labels, weights."""
+    """Right-padded tensors: input_ids, token_type_ids, attention_mask (batch, length), labels (or targets), weights."""
     longest = max(len(example.input_ids) for example in examples)
-    per_token = len(examples[0].labels) > 1
+    per_token, soft = len(examples[0].labels) > 1, bool(examples[0].targets)
 
     def padded(values: Sequence[int], fill: int) -> list[int]:
         return [*values, *([fill] * (longest - len(values)))]
@@ -81,7 +84,9 @@ def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
         "input_ids": torch.tensor([padded(e.input_ids, 0) for e in examples]),
         "token_type_ids": torch.tensor([padded(e.token_types, 0) for e in examples]),
         "attention_mask": torch.tensor([padded([1] * len(e.input_ids), 0) for e in examples]),
-        "labels": torch.tensor([padded(e.labels, IGNORED) if per_token else e.labels[0] for e in examples]),
+        "labels": torch.tensor(
+            [e.targets if soft else padded(e.labels, IGNORED) if per_token else e.labels[0] for e in examples]
+        ),
         "weights": torch.tensor([e.weight for e in examples]),
     }
 
@@ -165,7 +170,7 @@ def train(
 def row_losses(logits: Tensor, labels: Tensor, loss_function: nn.CrossEntropyLoss) -> Tensor:
     """(batch,) losses. Of a text or pair: its class's. Of a row of tokens: its labelled tokens' mean (less for few),
     and, where only the whole answer is known to be unsupported, the loss of its most doubted tokens' mean log-odds."""
-    if labels.ndim == 1:
+    if labels.ndim == 1 or labels.is_floating_point():
         return cast(Tensor, loss_function(logits, labels))
     known = labels.masked_fill(labels == SOMEWHERE, IGNORED)
     losses = loss_function(logits.view(-1, logits.shape[-1]), known.view(-1)).view(labels.shape)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from training.records import as_read, make
@@ -28,6 +30,8 @@ PER_EPOCH: dict[str, int | None] = {
     "dialfact_small": 277,
     "generated records": 600,
     "generated numbers": 300,
+    "nli_mnli_dev siblings": 9000,  # labelled by the teacher (``training.teacher``)
+    "nli_snli_dev siblings": 4500,
 }
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 
@@ -45,7 +49,7 @@ def annotated(data: Path) -> list[Pair]:
     """All rows of the annotated sets."""
     pairs: list[Pair] = []
     for name in PER_EPOCH:
-        if name.startswith("generated"):
+        if name.startswith("generated") or name.endswith("siblings"):
             continue
         for row in read(data, name):
             if row.get("label") in LABELS and row["context"].strip() and row["answer"].strip():
@@ -112,6 +116,28 @@ def passage_pairs(data: Path, rng: random.Random, count: int) -> list[Pair]:
         pairs.append(Pair(premise, sentences[i], ENTAILMENT, "generated numbers"))
         pairs.append(Pair(premise, changed, CONTRADICTION, "generated numbers"))
     return pairs[:count]
+
+
+def taught(pairs: Sequence[Pair], answers: Sequence[tuple[str, str, str, list[float]]]) -> list[Pair]:
+    """The pairs with ``targets`` for each class: of a labelled one half its label, half what the teacher thinks; and
+    after them those that the teacher alone labels. ``answers``: (premise, hypothesis, group, logits)."""
+    thought = {(first, second): softmax(logits) for first, second, _, logits in answers}
+    found = []
+    for pair in pairs:
+        told = tuple(float(pair.label == each) for each in range(len(LABELS)))
+        other = thought.get((pair.first, pair.second), told)
+        found.append(replace(pair, targets=tuple((a + b) / 2 for a, b in zip(told, other, strict=True))))
+    for first, second, group, _ in answers:
+        if group.endswith("siblings"):
+            targets = thought[first, second]
+            found.append(Pair(first, second, targets.index(max(targets)), group, targets=targets))
+    return found
+
+
+def softmax(logits: Sequence[float]) -> tuple[float, ...]:
+    """Probabilities."""
+    powers = [math.exp(value - max(logits)) for value in logits]
+    return tuple(power / sum(powers) for power in powers)
 
 
 def load(data: Path, rng: random.Random) -> list[Pair]:

@@ -17,13 +17,14 @@ from training.loop import Example, Recipe, predict, train
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A text, or (premise, hypothesis); ``label`` is the class index."""
+    """A text, or (premise, hypothesis); ``label`` is the class index, ``targets`` each class's probability if known."""
 
     first: str
     second: str
     label: int
     group: str
     weight: float = 1.0
+    targets: tuple[float, ...] = ()
 
 
 def encode(tokenizer: Any, pair: Pair, max_length: int) -> Example:
@@ -34,7 +35,7 @@ def encode(tokenizer: Any, pair: Pair, max_length: int) -> Example:
     first = tokenizer.encode(pair.first[: max_length * 12], add_special_tokens=False).ids[:room]
     ids = [cls, *first, sep, *([*second, sep] if second else [])]
     types = [0] * (len(first) + 2) + [1] * (len(ids) - len(first) - 2)
-    return Example(tuple(ids), tuple(types), (pair.label,), pair.weight)
+    return Example(tuple(ids), tuple(types), (pair.label,), pair.weight, pair.targets)
 
 
 def build_model(base: Path, labels: Sequence[str]) -> Any:
