@@ -111,3 +111,60 @@ def test_sentences_beyond_the_bound_are_not_read() -> None:
     answer = "The gate is open at nine. " * 400 + "The lift at the gate is not in service."
     assert found("The lift at the gate is in service. The gate is open at nine.", answer) == ()
     assert found("The lift at the gate is in service. The gate is open at nine.", answer[26:]) != ()
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, evidence: str, answer: str) -> int:
+    """How many words' lines are looked up for an answer."""
+    looked: list[object] = []
+    real = EvidenceIndex.nearest
+
+    def nearest(self: EvidenceIndex, terms: Sequence[str], *rest: object) -> list[Unit]:
+        looked.append(terms)
+        return real(self, terms, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(EvidenceIndex, "nearest", nearest)
+    assert found(evidence, answer) == ()
+    return len(looked)
+
+
+_PARTIES = ("Carl Dean", "Lena Otto", "Anna Weber", "Maria Silva")
+_ALL_TOGETHER = f"Tom Reed and {' and '.join(_PARTIES)} opposed also another search service\n" * 100
+
+
+def test_a_sentence_of_many_copied_deeds_looks_few_lines_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "; ".join(f"{name} opposed the search service of doom" for name in _PARTIES * 2)
+    said = "; ".join(["Tom Reed opposed the search service of doom"] * 8) + "."
+    assert counted(monkeypatch, f"{told}\n" * 6 + _ALL_TOGETHER, said) < 40
+
+
+def test_a_sentence_that_may_be_spliced_in_many_ways_looks_few_lines_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = "billing mail index print lunch garden door".split()
+    begun = "; ".join([*(f"Tom Reed opposed the {plan} plan" for plan in plans), "doom is a doom"])
+    ended = "; ".join(f"{name} opposed the search service of doom" for name in _PARTIES * 2)
+    said = "; ".join(["Tom Reed opposed the search service of doom"] * 8) + "."
+    assert counted(monkeypatch, f"{begun}\n{ended}\n" * 3 + _ALL_TOGETHER, said) < 40
+
+
+@pytest.mark.parametrize(
+    ("evidence", "answer"),
+    [
+        ("".join(f"items[{n}].active: true\nitems[{n}].name: x{n}\n" for n in range(1900)),
+         "All accounts that we looked at turned out " + "active and " * 100 + "fine. "),
+        ("".join(f"a{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}_active: true\n" for n in range(3900)),
+         "All accounts that we looked at turned out " + "active and " * 100 + "fine. "),
+        ("the fee does not cover the towels and the lockers but not lessons\n" * 30_000,
+         ("the fee covers " + " and the ".join(["Peru Kenya"] * 30) + " in the towels. ") * 60),
+    ],
+    ids=["fields of many records", "many fields of one word", "names in large evidence"],
+)  # fmt: skip
+def test_a_sentence_costs_no_more_for_the_evidence_being_large(evidence: str, answer: str) -> None:
+    index = indexed(evidence)
+    started = time.thread_time()
+    check_relations(answer, "", index)
+    assert time.thread_time() - started < 1.0  # a tenth of it, and before these were bounded 2 to 13 s
+
+
+def test_a_field_that_records_tell_differently_hides_no_other() -> None:
+    records = "items[0].phone_verified: true\nitems[1].phone_verified: false\naccount.email_verified: true\n"
+    assert [turned.kind for turned in found(records, "The email is not verified.")] == ["negation"]
+    assert found(records, "The phone is not verified.") == ()

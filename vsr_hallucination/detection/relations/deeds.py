@@ -29,6 +29,7 @@ _OPENING = 4  # words of a time before the subject
 _FEWEST = 2  # content words of a deed
 _LINES = 12  # that are looked at for what is told of one
 _MOST = 8  # clauses of a sentence or line
+_TRIES = 8  # copies of a sentence's deeds that are held against what else is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,17 @@ class _Deed:
 def deed_of_another(sentence: Sentence) -> Turned | None:
     """The first clause of the sentence that is told of another, or None."""
     sentence = sentence.once(trimmed)
+    tries = 0
     for deed in sentence.once(_deeds):
         if len(deed.content) < _FEWEST or _asked(sentence, deed):
             continue
         for line in sentence.whole:
             for told in line.once(_deeds):
                 copied = told.words[: len(deed.words)] == deed.words and _strangers(deed, told)
-                if copied and _told_of_none_else(sentence, deed, told):
+                if not copied or tries >= _TRIES:
+                    continue
+                tries += 1
+                if _told_of_none_else(sentence, deed, told):
                     end = deed.first + len(deed.subject)
                     return turned_words(sentence, line, "roles", deed.first, end, told.subject)
     return None
@@ -75,8 +80,8 @@ def _asked(sentence: Sentence, deed: _Deed) -> bool:
 def _told_of_none_else(sentence: Sentence, deed: _Deed, told: _Deed) -> bool:
     index, evidence = sentence.index, sentence.evidence
     name = index.terms(" ".join(token.folded for token in deed.subject))
-    units = (*index.nearest([*name, *index.terms(sentence.text)], _LINES), *index.nearest(name, _LINES))
-    near = [evidence.at(unit) for unit in dict.fromkeys(units)]
+    lines = (*evidence.nearest([*name, *index.terms(sentence.text)], _LINES), *evidence.nearest(name, _LINES))
+    near = list({line.unit: line for line in lines}.values())
     known, told_apart = False, frozenset(key for key in deed.content if not key[:1].isdecimal())
     for line in near:
         for part in line.once(_clauses):

@@ -18,7 +18,9 @@ _SAID_OF_IT = lexicon.BE | frozenset("has have had".split())
 _OPENING = frozenset("are can has have is was were".split())
 _MOST = 4000  # lines of evidence that are looked through for fields
 _LONGEST = 120  # characters of such a line
+_ALIKE = 32  # fields whose names end in one word
 _NEAR = 4  # words from "is" to the word of the field
+_Field = tuple[Unit, tuple[str, ...], bool]  # line, words of its name, whether it is
 _OPEN = lexicon.CONDITIONS | lexicon.EXCEPTIONS | lexicon.POSSIBLE | lexicon.TIME_BOUNDS | {"whether", "was", "were"}
 
 
@@ -30,11 +32,9 @@ def flag_turned(sentence: Sentence) -> Turned | None:
     if denials > 1 or folded & _OPEN or sentence.text.rstrip()[-1:] == "?":
         return None
     fields = sentence.evidence.once(_fields)
-    for token in sentence.tokens:
-        for unit, words, holds in fields.get(token.folded, ()):
-            if any(other != holds for _, also, other in fields[token.folded] if also == words):
-                break
-            at = _stands(sentence.tokens, words)
+    for word in dict.fromkeys(token.folded for token in sentence.tokens):
+        for unit, words, holds in fields.get(word, ()):
+            at = _stands(sentence.tokens, words) if folded.issuperset(words) else None
             if at is None:
                 continue
             before = sentence.tokens[max(0, at[0] - _NEAR) : at[0]]
@@ -48,9 +48,9 @@ def flag_turned(sentence: Sentence) -> Turned | None:
     return None
 
 
-def _fields(evidence: Lines) -> dict[str, list[tuple[Unit, tuple[str, ...], bool]]]:
-    """The evidence's fields that are true or false, by the last word of their names: (line, words, whether it is)."""
-    found: dict[str, list[tuple[Unit, tuple[str, ...], bool]]] = {}
+def _fields(evidence: Lines) -> dict[str, list[_Field]]:
+    """The evidence's fields that are true or false in all records, by the last word of their names."""
+    found: dict[tuple[str, ...], dict[bool, Unit]] = {}
     for unit in evidence.index.units[:_MOST]:
         match = _FIELD.fullmatch(evidence.index.text(unit)) if unit.end - unit.start <= _LONGEST else None
         if match is None:
@@ -58,8 +58,13 @@ def _fields(evidence: Lines) -> dict[str, list[tuple[Unit, tuple[str, ...], bool
         words = tuple(word.lower() for word in _WORDS.findall(match.group(1)))
         words = words[1:] if len(words) > 1 and words[0] in _OPENING else words
         if words:
-            found.setdefault(words[-1], []).append((unit, words, match.group(2).lower() in ("true", "yes")))
-    return found
+            found.setdefault(words, {}).setdefault(match.group(2).lower() in ("true", "yes"), unit)
+    named: dict[str, list[_Field]] = {}
+    for words, told in found.items():
+        alike = named.setdefault(words[-1], [])
+        if len(told) == 1 and len(alike) < _ALIKE:
+            alike.extend((unit, words, holds) for holds, unit in told.items())
+    return named
 
 
 def _says(token: Token) -> bool:

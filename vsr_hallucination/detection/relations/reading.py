@@ -31,6 +31,7 @@ _REMEMBERED = 256  # lines kept as words: enough for the sentences of an answer 
 _BEGINNING = 4
 _CODE = range(2, 5)
 _WEIGHED = 8192  # words whose weight is kept
+_SOUGHT = 256  # answers kept of where something stands
 _WORD = re.compile(r"[^\W_]+(?:(?:['’]|(?<=\d)[.,](?=\d)|-(?=[^\W\d_]))[^\W_]+)*")
 _LETTERS = str.maketrans({"ø": "o", "đ": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe"})
 _T = TypeVar("_T")
@@ -132,6 +133,7 @@ class Lines:
         self._read: dict[Unit, Line] = {}
         self._weights: dict[str, float] = {}
         self._made: dict[Any, Any] = {}
+        self._sought: dict[tuple[frozenset[str], int], tuple[Line, ...]] = {}
         self._rarest = max(1.0, float((len(index.units) + 1) ** 0.5) / 4)
 
     def at(self, unit: Unit) -> Line:
@@ -143,6 +145,16 @@ class Lines:
                 self._read.clear()
             self._read[unit] = line
         return line
+
+    def nearest(self, terms: Iterable[str], count: int) -> tuple[Line, ...]:
+        """``EvidenceIndex.nearest`` as lines, remembered: clauses alike ask for the same, and looking up costs most."""
+        sought = (frozenset(terms), count)
+        found = self._sought.get(sought)
+        if found is None:
+            if len(self._sought) >= _SOUGHT:
+                self._sought.clear()
+            found = self._sought[sought] = tuple(self.at(unit) for unit in self.index.nearest(sought[0], count))
+        return found
 
     def once(self, make: Callable[[Lines], _T]) -> _T:
         """What ``make`` makes of the evidence, made once for a check."""

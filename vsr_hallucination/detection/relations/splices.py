@@ -29,6 +29,7 @@ _SHARING = frozenset(
 _SHORTEST, _LONGEST = 3, 30  # words of a clause, articles apart
 _MOST = 8  # clauses of a line
 _LINES = 12  # that are looked at for what is told of one
+_TRIES = 8  # cuts of a sentence that are held against what else is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +61,19 @@ def spliced(sentence: Sentence) -> Turned | None:
     """The first clause of the sentence that is made of two of the evidence's, or None."""
     sentence = sentence.once(trimmed)
     told = [(line, clause) for line in sentence.whole if _tells(line) for clause in line.once(_clauses)]
+    tries = 0
     for mine in sentence.once(_clauses):
         if len(mine.keys) > _LONGEST or any(mine.content <= one.content for _, one in told):
             continue
         size = len(mine.keys)
-        fronts = [(_common(mine.keys, one.keys), one) for _, one in told]
-        rears = [(_common(mine.keys[::-1], one.keys[::-1]), line, one) for line, one in told]
+        fronts = [(front, one) for _, one in told if (front := _common(mine.keys, one.keys))]
+        rears = [(rear, line, one) for line, one in told if (rear := _common(mine.keys[::-1], one.keys[::-1]))]
         for front, begun in fronts:
             for rear, line, ended in rears:
-                if front + rear <= size or front == size or rear == size:
+                if front + rear <= size or front == size or rear == size or tries >= _TRIES:
                     continue
                 cut = _cut(mine, begun, ended, front, rear)
+                tries += cut is not None
                 if cut is not None and _two_facts(sentence, cut):
                     return turned_words(sentence, line, "elsewhere", *mine.said, ended.tokens)
     return None
@@ -142,8 +145,7 @@ def _two_facts(sentence: Sentence, cut: _Cut) -> bool:
     own, their = subject - other, other - subject
     ours, theirs = ({token.key for token in part} for part in ((*cut.subject, *cut.rest), (*cut.other, *cut.end)))
     terms = (index.terms(" ".join(t.folded for t in part)) for part in (cut.subject, cut.other, cut.end))
-    units = [unit for words in terms for unit in index.nearest(words, _LINES)]
-    near = [evidence.at(unit) for unit in dict.fromkeys(units)]
+    near = list({line.unit: line for words in terms for line in evidence.nearest(words, _LINES)}.values())
     for line in near:
         words = set(line.keys)
         if own & words and their & words and not (ours <= words or theirs <= words):

@@ -7,14 +7,27 @@ counts only where the evidence names another, a continent never.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.parts import is_name, trimmed
-from vsr_hallucination.detection.relations.reading import Sentence, Text, Token, Turned, bare, content, gap, turned
+from vsr_hallucination.detection.relations.reading import (
+    Lines,
+    Sentence,
+    Text,
+    Token,
+    Turned,
+    bare,
+    content,
+    gap,
+    turned,
+)
 from vsr_hallucination.detection.sentence_features import refuses
 
 _SHORTEST = 3
+_MOST = 10_000  # abbreviations that are known
+_CAPITALS = re.compile(r"[^\W\d_a-z]{2,12}")
 _STEM = 4  # letters that show two words to be one ("Denmark", "Denmark's"; "German", "Germany")
 _HEADING = 0.5  # share of words with a capital
 _PEOPLES = ("ans", "can", "ean", "ese", "ian", "ish")
@@ -84,10 +97,25 @@ def _invented(sentence: Sentence, name: Sequence[Token], asked: Text) -> bool:
     if any(word[:_STEM] == other.folded[:_STEM] for word in folded for other in asked.tokens):
         return False
     initials = "".join(word[0].upper() for word in folded)
-    if len(name) > 1 and any(initials in passage.text for passage in index.grounding.passages):
+    if len(name) > 1 and initials in evidence.once(_abbreviations):
         return False
     if _WORLD.isdisjoint(folded):
         return not any(_stands_for(code, folded[0]) for code in evidence.codes(folded[0][:1]))
+    return evidence.once(_names_a_country)
+
+
+def _abbreviations(evidence: Lines) -> str:
+    """The evidence's words in capitals, each once: searched for each name, where all of the evidence takes too long."""
+    found: set[str] = set()
+    for unit in evidence.index.units:
+        if len(found) >= _MOST:
+            break
+        found.update(word for word in _CAPITALS.findall(evidence.index.text(unit)) if word.isupper())
+    return " ".join(sorted(found))
+
+
+def _names_a_country(evidence: Lines) -> bool:
+    index = evidence.index
     return any(index.knows(index.key(place.capitalize())) for place in _WORLD)
 
 
