@@ -76,3 +76,19 @@ def test_points_of_the_compass_are_known_by_their_letters(evidence: str, answer:
     known = EvidenceWords.from_texts([evidence])
     assert not known.novel(answer.split()[-1])
     assert EvidenceWords.from_texts(["ne pas"]).novel("northeast")
+
+
+def test_the_dates_of_the_evidence_are_gone_through_once_for_all_values() -> None:
+    class Counted(set):  # type: ignore[type-arg]
+        times = 0
+
+        def __iter__(self):  # type: ignore[no-untyped-def]
+            Counted.times += 1
+            return super().__iter__()
+
+    evidence = "\n".join(f"{1900 + n}-05-17" for n in range(40))
+    known = ValueSet.build((evidence,))
+    known.dates = Counted(known.dates)
+    index = EvidenceIndex.build(Grounding((Passage(evidence, "$"),)))
+    check_values(" ".join(f"It took {n} days, or {n} months." for n in range(3, 203)), "", known, index)
+    assert Counted.times <= 4

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import permutations
 
 from vsr_hallucination.detection.evidence_values import ValueSet
@@ -17,24 +19,42 @@ _ROUGHLY = Decimal("0.15")  # of what is said to be about right
 _NIGHTS = frozenset({"night"})
 
 
-def elapsed(evidence: ValueSet, value: Value, *, about: bool) -> bool:
-    """Whether ``value``, a number with a unit of time, is how long two times of the evidence lie apart. ``about``: the
-    answer says that it is rounded. A day counts from one date to another, and with both ends (a stay, an event)."""
-    number = value.readings[0]
-    for name in value.units:
-        unit = UNITS[name]
-        if unit.dimension != "time":
-            continue
-        if name == "month":
-            found: Iterable[Decimal] = map(Decimal, _months(evidence))
-        elif unit.factor >= _DAY:
-            days = [Decimal(days + more) for days in _days(evidence) for more in ((0,) if name in _NIGHTS else (0, 1))]
-            found = [gap * _DAY / unit.factor for gap in days]
-        else:
-            found = [Decimal(gap * 60) / unit.factor for gap in _minutes(evidence)]
-        if any(abs(gap - number) <= (gap * _ROUGHLY if about else 0) for gap in found if gap):
-            return True
-    return False
+@dataclass(frozen=True)
+class Elapsed:
+    """How far the times and dates of the evidence lie apart, read once however many values are held against them."""
+
+    evidence: ValueSet
+
+    def has(self, value: Value, *, about: bool) -> bool:
+        """Whether ``value``, a number with a unit of time, is how long two times of the evidence lie apart. ``about``:
+        the answer says that it is rounded. A day counts from one date to another, and with both ends (a stay)."""
+        number = value.readings[0]
+        for name in value.units:
+            unit = UNITS[name]
+            if unit.dimension != "time":
+                continue
+            if name == "month":
+                found: Iterable[Decimal] = map(Decimal, self._months)
+            elif unit.factor >= _DAY:
+                days = [Decimal(days + more) for days in self._days for more in ((0,) if name in _NIGHTS else (0, 1))]
+                found = [gap * _DAY / unit.factor for gap in days]
+            else:
+                found = [Decimal(gap * 60) / unit.factor for gap in self._minutes]
+            if any(abs(gap - number) <= (gap * _ROUGHLY if about else 0) for gap in found if gap):
+                return True
+        return False
+
+    @cached_property
+    def _minutes(self) -> set[int]:
+        return _minutes(self.evidence)
+
+    @cached_property
+    def _days(self) -> set[int]:
+        return _days(self.evidence)
+
+    @cached_property
+    def _months(self) -> set[int]:
+        return _months(self.evidence)
 
 
 def _minutes(evidence: ValueSet) -> set[int]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from vsr_hallucination.detection.consequences import Consequences, is_about, may_be_bound, step_of
-from vsr_hallucination.detection.elapsed import elapsed
+from vsr_hallucination.detection.elapsed import Elapsed
 from vsr_hallucination.detection.evidence_values import ValueSet
 from vsr_hallucination.detection.marks import Marks
 from vsr_hallucination.detection.measures import together
@@ -94,7 +94,7 @@ def check_values(
     asked = ValueSet.build((question,)) if question else ValueSet()
     shown = _Answer.of(answer)
     marks = Marks(answer, len(index.grounding.passages) + len(index.grounding.unread))
-    wording = Wording(answer, question)
+    wording, elapsed = Wording(answer, question), Elapsed(evidence)
     consequences = Consequences(answer, evidence, lambda span: _lines(answer, span, index))
     flagged: list[Flagged] = []
     confirmed: list[tuple[int, int]] = []
@@ -111,7 +111,7 @@ def check_values(
             confirmed.append((value.start, value.end))
             continue
         else:
-            kept = _says_the_same(evidence, answer, last, value, after)
+            kept = _says_the_same(elapsed, answer, last, value, after)
         if kept:
             confirmed.append((value.start, value.end))
             continue
@@ -175,8 +175,9 @@ def _worded_is_fine(evidence: ValueSet, answer: str, value: Value) -> bool:
     return measures.converts(number, value.units, Decimal("0.1"), approximate=True)
 
 
-def _says_the_same(evidence: ValueSet, answer: str, last: Value | None, value: Value, after: Value | None) -> bool:
+def _says_the_same(elapsed: Elapsed, answer: str, last: Value | None, value: Value, after: Value | None) -> bool:
     """Whether the evidence says the same another way: in another unit, in words, as a year of a decade or century."""
+    evidence = elapsed.evidence
     if value.kind == "identifier":
         return bool(unit_named(answer[value.start : value.end].replace("³", "3").replace("²", "2")))
     if value.kind != "number":
@@ -189,7 +190,7 @@ def _says_the_same(evidence: ValueSet, answer: str, last: Value | None, value: V
         return measures.share(number, step_of(number), approximate=about)
     if not value.units:
         return False
-    if elapsed(evidence, value, about=about):
+    if elapsed.has(value, about=about):
         return True
     degrees = any(UNITS[unit].dimension == "temperature" for unit in value.units)
     signed = [-number if value.negative else number] if degrees else [number]
