@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,5 +46,5 @@ def cpu_limit(root: Path) -> int | None:
         except (OSError, ValueError, IndexError):  # "max": no limit
             continue
         if allowed > 0 and of > 0:
-            return math.ceil(allowed / of)
+            return -(-allowed // of)
     return None
