@@ -29,6 +29,7 @@ VALIDATORS = (
 )
 
 
+_REMEMBERED = 256  # characters of header values: what a peer sends is not kept at any length
 MAX_ANSWERS = 256  # choices of one response; OpenAI's ``n`` ends at 128
 
 
@@ -76,7 +77,11 @@ def media_types(headers: HeaderMap) -> tuple[str, ...]:
 
     Envoy joins two fields of that name with a comma.
     """
-    return _media_types(",".join(headers.all("content-type")))
+    return _types(",".join(headers.all("content-type")))
+
+
+def _types(values: str) -> tuple[str, ...]:
+    return (_media_types if len(values) <= _REMEMBERED else _media_types.__wrapped__)(values)
 
 
 @lru_cache(256)
@@ -86,13 +91,9 @@ def _media_types(values: str) -> tuple[str, ...]:
 
 def read_head(headers: HeaderMap, *, method: str, end_of_stream: bool, limit: int) -> Head:
     """``limit`` is the largest body that is checked, bytes."""
-    head = _head(
-        headers.get(":status"),
-        ",".join(headers.all("content-type")),
-        ",".join(headers.all("content-encoding")) or None,
-        end_of_stream,
-        method == "HEAD",
-    )
+    types, encoding = ",".join(headers.all("content-type")), ",".join(headers.all("content-encoding"))
+    read = _head if len(types) + len(encoding) <= _REMEMBERED else _head.__wrapped__
+    head = read(headers.get(":status"), types, encoding or None, end_of_stream, method == "HEAD")
     if head.kind is Kind.BODY:
         length = _int(headers.get("content-length"))
         if length is not None and length > limit:
@@ -111,7 +112,7 @@ def _head(status_text: str | None, types_text: str, encoding: str | None, end_of
         return Head(Kind.EMPTY, status, encoding=encoding)
     if status == 206:  # a range of some other answer, whatever it looks like
         return Head(Kind.SKIP, status, Reason.RESPONSE_UNREADABLE, encoding)
-    types = _media_types(types_text)
+    types = _types(types_text)
     if "text/event-stream" in types:
         return Head(Kind.STREAM, status, encoding=encoding)
     if types and not any(_is_json(name) for name in types):

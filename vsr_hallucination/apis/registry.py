@@ -18,16 +18,22 @@ def _made(row: Served) -> Api:
     return found
 
 
+_REMEMBERED = 256  # characters of a path: what a client sends is not kept at any length
 _PARAMETERS = re.compile("(?:;|%3[Bb])[^/]*")
 _BY_NAME: Mapping[str, Api] = {row.name: _made(row) for row in SERVED}
 
 
-@lru_cache(1024)  # clients use few paths, and every exchange asks
 def api_for_path(path: str, named: tuple[tuple[str, str], ...] = ()) -> Api | None:
     """The API that serves ``:path`` (its query and its segments' parameters are ignored), None where none of ours does.
 
     ``named``: (end of a path, name of an API) as the operator maps them; they go before our own, first fits.
     """
-    path = _PARAMETERS.sub("", path.partition("?")[0].partition("#")[0]).rstrip("/")
+    path = path.partition("?")[0].partition("#")[0]
+    return (_served if len(path) <= _REMEMBERED else _served.__wrapped__)(path, named)
+
+
+@lru_cache(1024)  # clients use few paths, and every exchange asks
+def _served(path: str, named: tuple[tuple[str, str], ...]) -> Api | None:
+    path = _PARAMETERS.sub("", path).rstrip("/")
     endings = (*named, *((row.ending, row.name) for row in SERVED))
     return next((_BY_NAME[name] for ending, name in endings if path.endswith(ending)), None)

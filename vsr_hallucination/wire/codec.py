@@ -37,6 +37,7 @@ METADATA_NAMESPACE = "vsr"
 _OVERWRITE = pb.HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD
 _SEND = pb.ProcessingMode.SEND
 _FEW = 4  # headers of ours without debugging; those of debugging differ from one exchange to the next
+_LONGEST = 512  # characters of names to remove: a client may have sent many
 _GAP = '"' * 32  # as long as an id of ours, since lengths stand in the bytes; no name in a configuration looks like it
 _GAP_BYTES = _GAP.encode()
 # Envoy turns a whole reply down for one header value with a line break or a NUL in it (RFC 9110 §5.5).
@@ -109,6 +110,7 @@ class Serializer:
             not isinstance(reply, Continue)
             or reply.body is not None
             or len(reply.mutation.set) > _FEW
+            or sum(map(len, reply.mutation.remove)) > _LONGEST
             or len(self._id) != len(_GAP)
         ):
             return encode(reply).SerializeToString()
