@@ -6,13 +6,12 @@ Everything inside the patches is ``envoy_config``'s; this module only says where
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
 
-from vsr_hallucination.config.addresses import is_loopback
+from vsr_hallucination.config.addresses import ip_of, is_loopback
 from vsr_hallucination.config.schema import Config
 from vsr_hallucination.envoy_config import (
     HEADER,
@@ -85,11 +84,8 @@ def _check_reachable(config: Config) -> None:
 
 def _is_any(address: str) -> bool:
     """``0.0.0.0`` and ``[::]`` are for listening: whoever connects to them means itself."""
-    host = address.rpartition(":")[0].strip("[]")
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
+    ip = ip_of(address.rpartition(":")[0].strip("[]"))
+    return ip is not None and ip.is_unspecified
 
 
 def envoy_filter_yaml(config: Config, names: IstioNames | None = None) -> str:

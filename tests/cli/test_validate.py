@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from vsr_hallucination.cli import main
+from vsr_hallucination.detection.loading import ModelError, locate
 
 PLUGIN = "{type: hallucination, configuration: {enabled: true}}"
 RULE = "signals: {hallucination: [{name: claims}]}"
@@ -97,3 +98,15 @@ def test_a_model_directory_that_is_not_here_is_noted_and_no_problem(
     assert run(tmp_path, text, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["models_not_here"] == [{"kind": "detector", "model": "/nowhere/detector"}]
+
+
+@pytest.mark.parametrize("model", ["~nobody-by-this-name/model", "/" + "a" * 300, "./" + "b/" * 4000])
+def test_a_model_directory_that_cannot_be_looked_at_is_not_here(
+    tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    detector = f"{{detector: {{model_id: {model}}}}}"
+    text = GOOD + f"global: {{model_catalog: {{modules: {{hallucination_mitigation: {detector}}}}}}}\n"
+    assert run(tmp_path, text) == 0
+    assert f"note: detector {model}: no such directory here" in capsys.readouterr().out
+    with pytest.raises(ModelError, match="no such directory"):
+        locate(model, "detector")

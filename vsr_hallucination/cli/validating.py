@@ -45,6 +45,7 @@ def run(path: Path, *, strict: bool, as_json: bool) -> int:
 
 def _absent_models(config: Config) -> Iterator[tuple[str, str]]:
     """(kind, model) of the models wanted from a directory that is not on this machine. Hub ids are not looked up."""
+    from vsr_hallucination.config.paths import model_directory
     from vsr_hallucination.config.schema import FactCheckMode
 
     for recipe in config.recipes:
@@ -58,8 +59,8 @@ def _absent_models(config: Config) -> Iterator[tuple[str, str]]:
         if config.filter.fact_check is not FactCheckMode.ALWAYS:
             wanted.append(("fact-check classifier", recipe.fact_check.model))
         for kind, model in wanted:
-            path = Path(model).expanduser()
-            if model != "embedded" and not path.is_dir() and (model[0] in "./~" or model.count("/") != 1):
+            local = model == "embedded" or model_directory(model) is not None
+            if not local and (model[0] in "./~" or model.count("/") != 1):
                 yield kind, model
 
 

@@ -66,12 +66,19 @@ def is_loopback(address: str) -> bool:
     if address.startswith("unix:"):
         return True
     host = address.rpartition(":")[0].strip("[]")
-    if host.casefold() == "localhost":
+    if host.casefold() in ("localhost", "localhost."):
         return True
+    ip = ip_of(host)
+    return ip is not None and ip.is_loopback
+
+
+def ip_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that ``host`` is, an IPv4 one that is written as IPv6 as such; None for a name."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        ip = ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return None
+    return (ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None) or ip
 
 
 class _Listener(NamedTuple):

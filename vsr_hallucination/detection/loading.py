@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from vsr_hallucination.config.paths import model_directory
 from vsr_hallucination.detection.batching import Floats, Model, Row
 from vsr_hallucination.detection.deadline import DetectionError
 from vsr_hallucination.detection.embedded import (
@@ -97,8 +98,8 @@ def locate(model: str, kind: Kind) -> Path:
             return embedded_dir(kind)
         except ModelDirectoryError as error:
             raise ModelError(str(error.directory), error.problem, error.remedy) from error
-    path = Path(model).expanduser()
-    if path.is_dir():
+    path = model_directory(model)
+    if path is not None:
         return path
     if model.startswith((".", "/", "~")) or model.count("/") != 1:
         raise ModelError(model, "no such directory", "check model_id / model_ref, or mount the model there")
