@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 # Beside the body a message carries its own framing, and a reply the headers: far below this.
 HEADROOM = 1 << 20
 _MAX_INT32 = (1 << 31) - 1
+_LONG = 86_400.0  # seconds: longer than any drain
 
 
 class ListenError(RuntimeError):
@@ -38,6 +39,8 @@ class GrpcServer:
         self._service = service
         self._server = grpc.aio.server(options=_options(limits))
         self._health = health.HealthServicer()
+        self._ending: asyncio.Future[None] | None = None
+        self._cutting: asyncio.Future[None] | None = None
         self.addresses: tuple[str, ...] = ()
 
     async def start(self) -> tuple[str, ...]:
@@ -70,15 +73,33 @@ class GrpcServer:
         log.info("drain_started: waiting %g s for Envoy to notice", settings.drain_wait)
         await asyncio.sleep(settings.drain_wait)
         give_up = time.monotonic() + settings.drain_timeout
-        await self._server.stop(settings.drain_timeout)
+        await self._end_calls(settings.drain_timeout)
         await self._service.drain(max(0.0, give_up - time.monotonic()))
         log.info("drain_finished")
 
     async def stop(self) -> None:
         """Ends at once: a server that failed to start, or a second signal."""
-        await self._server.stop(0)
-        self._service.close_waiting()
+        await self._end_calls(0)
         await self._service.drain(0)
+
+    async def _end_calls(self, grace: float) -> None:
+        """No more calls, and those that are open are cut off after ``grace`` seconds; asked again, sooner.
+
+        grpc.aio can be asked once: it crashes with two stops at a time, and one that is cancelled while it cuts calls
+        off cannot be repeated.
+        """
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._server.stop(_LONG))
+        await asyncio.wait((self._ending,), timeout=grace)
+        if self._cutting is None and not self._ending.done():
+            self._cutting = asyncio.ensure_future(self._cut_off(self._ending))
+        if self._cutting is not None:
+            await asyncio.shield(self._cutting)
+
+    async def _cut_off(self, ending: asyncio.Future[None]) -> None:
+        ending.cancel()
+        await asyncio.wait((ending,))
+        await self._server.stop(0)
 
     def _bind(self, address: str, credentials: grpc.ServerCredentials | None) -> str:
         if address.startswith("unix:") and _serves(address):

@@ -28,6 +28,7 @@ HUGE = 256 << 10  # bytes; what is larger is worked on apart, so that it holds u
 # itself, between the messages of others. So many in one go, so long after the first (seconds).
 TOGETHER = 64
 TOGETHER_AFTER = 0.02
+ENDING = 1.0  # seconds, at the end of a drain, for what was cut off to be recorded
 
 class NewExchange(Protocol):
     def __call__(self, config: Config, *, id: str, metadata: Mapping[str, str]) -> Machine: ...
@@ -61,14 +62,14 @@ class Service:
         self.background = background
         self.unheld = 0
         self.ending = False
-        self._open = 0
+        self._streams: set[asyncio.Task[Any]] = set()
         self._work: set[asyncio.Task[None]] = set()
         self._over: deque[tuple[Stream, float]] = deque()
 
     @property
     def open_exchanges(self) -> int:
         """Exchanges whose ext_proc stream is open now."""
-        return self._open
+        return len(self._streams)
 
     def handler(self) -> grpc.GenericRpcHandler:
         """What a ``grpc.aio.server`` registers. Messages stay bytes: a large one is parsed off the event loop."""
@@ -87,11 +88,13 @@ class Service:
             self.slot.give_back(lease)
             self.failed("-", problem)
             return
-        self._open += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self._streams.add(task)
         try:
             await Stream(self, context, lease, exchange, exchange_id).run()
         finally:
-            self._open -= 1
+            self._streams.discard(task)
 
     def thread_for(self, size: int) -> ThreadPoolExecutor | None:
         """Where ``size`` bytes are worked on: None for the event loop itself. What is huge holds up only its like."""
@@ -113,7 +116,7 @@ class Service:
     def close_soon(self, stream: Stream) -> None:
         """Closes the exchange of an RPC that has ended: now where no other runs, else together with others."""
         at = time.time()
-        if self._open <= 1 or self.ending:
+        if len(self._streams) <= 1 or self.ending:
             stream.close(at)
             return
         self._over.append((stream, at))
@@ -133,16 +136,25 @@ class Service:
 
     async def drain(self, timeout: float) -> None:
         """Lets checks of ended streams finish for ``timeout`` seconds; the rest is recorded as not checked."""
+        if self._streams:  # gRPC cancels them, but does not wait for each
+            await asyncio.wait(set(self._streams), timeout=ENDING)
         self.close_waiting()
         if self._work:
             await asyncio.wait(set(self._work), timeout=timeout)
         self.ending = True
         for task in tuple(self._work):
             task.cancel()
-        if self._work:
-            await asyncio.wait(set(self._work), timeout=1.0)
+        await self._finish(ENDING)
         self._texts.shutdown(wait=False)
         self._bulk.shutdown(wait=False)
+
+    async def _finish(self, timeout: float) -> None:
+        """Waits for what runs, and for what that begins as it ends: the last of an exchange is its record."""
+        give_up = time.monotonic() + timeout
+        self.close_waiting()
+        while self._work and (left := give_up - time.monotonic()) > 0:
+            await asyncio.wait(set(self._work), timeout=left)
+            self.close_waiting()
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._work.discard(task)

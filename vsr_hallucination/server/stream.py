@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 LARGE = 4 << 10
 # A check that nobody waits for begins when its stream has closed, or after this long: the last bytes come first.
 SETTLE = 0.5
+LAST = 0.5  # so long a thread that has the exchange is waited for when the process ends
 
 T = TypeVar("T")
 Step = Callable[[T, float], Sequence[Order]]
@@ -134,10 +135,7 @@ class Stream:
 
     async def _step(self, step: Step[T], value: T, thread: ThreadPoolExecutor | None) -> None:
         try:
-            if thread is not None:
-                orders = await asyncio.get_running_loop().run_in_executor(thread, step, value, time.time())
-            else:
-                orders = step(value, time.time())
+            orders = await self._in_thread(step, value, thread) if thread is not None else step(value, time.time())
         except Exception as problem:
             self._break(problem)
             return
@@ -158,6 +156,18 @@ class Stream:
                     self._open = False
                     log.debug("reply_not_sent: %s", type(problem).__name__)
 
+    async def _in_thread(self, step: Step[T], value: T, thread: ThreadPoolExecutor) -> Sequence[Order]:
+        job = thread.submit(step, value, time.time())
+        waiting = asyncio.wrap_future(job)
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            if not job.cancel():  # it has the exchange, and may have ordered its record
+                for order in await waiting:
+                    if isinstance(order, (Save, Note)):
+                        self._start(order)
+            raise
+
     async def _send(self, reply: Reply) -> None:
         body = reply.body if isinstance(reply, (Continue, Immediate)) else None
         thread = self._service.thread_for(len(body)) if body is not None else None
@@ -168,7 +178,9 @@ class Stream:
         await self._context.write(data)
 
     def _start(self, order: Order) -> None:
-        if isinstance(order, Classify):
+        if isinstance(order, Classify) and self._service.ending:
+            self._spawn(self._feed(self._exchange.gated, work.gate_failure(Reason.TIMEOUT, "shutting down")))
+        elif isinstance(order, Classify):
             self._spawn(self._classify(order))
         elif isinstance(order, Check):
             self._start_check(order)
@@ -254,6 +266,9 @@ class Stream:
                 self.close(time.time())
         except asyncio.CancelledError:
             # A thread has the exchange still, but the process ends: better a record closed early than none.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST):
+                    await self._lock.acquire()
             self.close(time.time())
             raise
 
