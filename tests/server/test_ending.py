@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ import pytest
 from support.driving import WRONG, chat_response
 from support.ext_proc import response_body
 from support.rig import JSON, Rig, rig
+from vsr_hallucination.config.schema import Config
 from vsr_hallucination.exchange import Exchange
+from vsr_hallucination.orders import Note
 from vsr_hallucination.wire.messages import Message, ResponseBody
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -65,3 +68,29 @@ async def test_a_drain_may_be_cut_short_at_any_moment(turns: int) -> None:
             await draining
         await r.server.stop()
         assert unended(r) == []
+
+
+async def test_an_exchange_that_cannot_be_closed_keeps_no_other_open() -> None:
+    class Broken(Exchange):
+        def closed(self, at: float) -> Any:
+            raise RuntimeError
+
+    def made(config: Config, *, id: str, metadata: Mapping[str, str]) -> Exchange:
+        return (Exchange if started else Broken)(config, id=id, metadata=metadata)
+
+    def notes(note: Note) -> None:
+        if note.event == "exchange_failed":
+            raise RuntimeError
+
+    started: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+    try:
+        async with rig(new_exchange=made) as r:
+            r.service.notes = notes
+            for _ in range(6):
+                started.append(await r.asked(JSON))
+            await asyncio.gather(*(stream.finish() for stream in started[:5]))
+            await asyncio.sleep(0.2)
+            assert len(unended(r)) == 2  # the broken one, and the one that is open
+    finally:
+        asyncio.get_running_loop().set_exception_handler(None)

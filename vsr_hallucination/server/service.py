@@ -124,9 +124,11 @@ class Service:
             asyncio.get_running_loop().call_later(TOGETHER_AFTER, self._close_some)
 
     def _close_some(self) -> None:
-        self.close_waiting(TOGETHER)
-        if self._over:
-            asyncio.get_running_loop().call_soon(self._close_some)
+        try:
+            self.close_waiting(TOGETHER)
+        finally:  # one that cannot be closed must not keep the others open for good
+            if self._over:
+                asyncio.get_running_loop().call_soon(self._close_some)
 
     def close_waiting(self, most: int | None = None) -> None:
         """Closes what waits to be closed together, the oldest first; ``most``: so many at once, None: all."""
