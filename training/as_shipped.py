@@ -6,39 +6,20 @@ stands, with both checks by rule. Nothing is written.
 
 from __future__ import annotations
 
-import argparse
-import random
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 
-from training.base import MODELS, RUNS
-from training.detector import ROWS, SEED, kept, trained_before
-from training.detector_data import load
-from training.sentence import report, report_kinds
-from training.sentence_data import judged_rows
+from training.sentence import held_out_rows, parser_of, report, report_kinds
 from training.sentence_fit import ANSWERS, table_of
-from training.sentence_readings import read_all
 from vsr_hallucination.detection.embedded import read_metadata
 from vsr_hallucination.detection.relations.check import RELATION_CHECK_CONFIDENCE
 from vsr_hallucination.detection.value_check import VALUE_CHECK_CONFIDENCE
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
-    parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
-    parser.add_argument("--run", default="detector", help="the detector's run: its rows, and what it was trained on")
-    parser.add_argument("--limit", type=int, default=3000, help="rows to read (about 2 model inputs each)")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
-    run = RUNS / options.run
-    cache = run / "sentence"
-    known = kept(run / ROWS, lambda: load(options.data, random.Random(SEED)))
-    made = kept(cache / "judged.pkl", lambda: judged_rows(options.data, known, trained_before(run)))
-    rows = made[: options.limit]
-    seen = read_all([judged.row for judged in rows], options.model, cache, options.threads)
+    options = parser_of(__doc__).parse_args()
+    _, rows, seen = held_out_rows(options)
     metadata = read_metadata(options.model, "detector")
     if metadata.sentence is None:
         raise SystemExit(f"{options.model}: no sentence model in vsr.json; run training.sentence first")
@@ -46,8 +27,8 @@ def main() -> None:
     scores = [metadata.sentence.score(one.described) for one in seen]
     worst = np.array([one.sentence.max(initial=0.0) for one in scores])
     threshold = metadata.threshold("threshold", 0.5)
-    valued, related = (np.array([bool(found) for found in all_]) for all_ in
-                       ([one.flagged for one in seen], [one.turned for one in seen]))  # fmt: skip
+    valued = np.array([bool(one.flagged) for one in seen])
+    related = np.array([bool(one.turned) for one in seen])
     flagged = (worst >= threshold) | valued | related
     for name, truth in (("clean", 0), ("faulty", 1)):
         chosen = np.isin(np.array(table.group), ANSWERS) & (table.faulty == truth)

@@ -12,8 +12,7 @@ import torch
 
 from training.base import MODELS, RUNS, base_directory
 from training.loop import Recipe, load_checkpoint
-from training.nli_data import ENTAILMENT, LABELS, epochs_of, load, taught
-from training.rows import held_out
+from training.nli_data import ENTAILMENT, LABELS, epochs_of, load, split, taught
 from training.sequence import Pair, best_temperature, build_model, expected_calibration_error, export, fit, logits_of
 
 TRAIN_LENGTH = 128
@@ -38,14 +37,11 @@ def main() -> None:
     base = base_directory(options.base)
     pairs = load(options.data, random.Random(6))
     run = RUNS / options.run
-    spared = [p for p in pairs if held_out(p.first, 0.08)]
-    trained = [p for p in pairs if not held_out(p.first, 0.08)]
+    trained, tuning, test = split(pairs)
     if options.taught is not None:
         trained = taught(trained, torch.load(options.taught, weights_only=True))
     epochs = epochs_of(trained, options.epochs, random.Random(31))
     print("rows of an epoch", len(epochs[0]), sorted(Counter(p.group for p in epochs[0]).items()))
-    tuning = [p for p in spared if held_out(p.first, 0.5, "half")]
-    test = [p for p in spared if not held_out(p.first, 0.5, "half")]
     if options.finish:
         torch.set_num_threads(2)
         model = build_model(base, LABELS)

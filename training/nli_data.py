@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from training.records import as_read, make
-from training.rows import Row, read
+from training.rows import Row, held_out, read
 from training.sequence import Pair
 from training.values import wrong_number
 
@@ -33,6 +33,7 @@ PER_EPOCH: dict[str, int | None] = {
     "nli_mnli_dev siblings": 9000,  # labelled by the teacher (``training.teacher``)
     "nli_snli_dev siblings": 4500,
 }
+_SPARED = 0.08  # of premises
 _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 
 
@@ -132,6 +133,14 @@ def taught(pairs: Sequence[Pair], answers: Sequence[tuple[str, str, str, list[fl
             targets = thought[first, second]
             found.append(Pair(first, second, targets.index(max(targets)), group, targets=targets))
     return found
+
+
+def split(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """(trained on, for temperature and thresholds, reported), by premise."""
+    trained = [pair for pair in pairs if not held_out(pair.first, _SPARED)]
+    spared = [pair for pair in pairs if held_out(pair.first, _SPARED)]
+    tuning = [pair for pair in spared if held_out(pair.first, 0.5, "half")]
+    return trained, tuning, [pair for pair in spared if not held_out(pair.first, 0.5, "half")]
 
 
 def softmax(logits: Sequence[float]) -> tuple[float, ...]:

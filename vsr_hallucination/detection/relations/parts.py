@@ -5,7 +5,7 @@ Words are compared by ``Token.key``. All is linear in a sentence and its lines (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -145,6 +145,28 @@ def _tight(text: str, tokens: Sequence[Token], at: int) -> bool:
     gap = text[tokens[at - 1].end : tokens[at].start]
     initial = tokens[at - 1].end - tokens[at - 1].start == 1
     return gap.replace("&", "").strip() == "" or (gap.strip() == "." and initial)
+
+
+def common(one: Sequence[str], at: int, two: Sequence[str], to: int, step: int) -> int:
+    """How many words are the same from ``one[at]`` and ``two[to]`` onwards (``step`` 1) or backwards (-1)."""
+    size = 0
+    while 0 <= at < len(one) and 0 <= to < len(two) and one[at] == two[to]:
+        size, at, to = size + 1, at + step, to + step
+    return size
+
+
+def stretches(text: Text, marks: Set[str], joints: Set[str], going_on: Set[str] = frozenset()) -> Iterator[Span]:
+    """Between marks, and words that join clauses, which are left out; a comma before ``going_on`` words ends none."""
+    tokens, first = text.tokens, 0
+    for at in range(1, len(tokens) + 1):
+        before = set(gap(text.text, tokens, at)) & marks
+        if at < len(tokens) and tokens[at].folded in going_on:
+            before -= {","}
+        joint = at < len(tokens) and tokens[at].folded in joints
+        if at == len(tokens) or joint or before:
+            if at > first:
+                yield Span(first, at)
+            first = at + 1 if joint else at
 
 
 def held(evidence: Lines, keys: frozenset[str], by: frozenset[str]) -> float:

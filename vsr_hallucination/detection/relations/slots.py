@@ -8,7 +8,16 @@ from difflib import SequenceMatcher
 
 from vsr_hallucination.detection.relations import lexicon
 from vsr_hallucination.detection.relations.lexicon import CREDITING, SAYING
-from vsr_hallucination.detection.relations.parts import Span, aliased, held, is_name, names, proper, turned_words
+from vsr_hallucination.detection.relations.parts import (
+    Span,
+    aliased,
+    common,
+    held,
+    is_name,
+    names,
+    proper,
+    turned_words,
+)
 from vsr_hallucination.detection.relations.reading import (
     Kind,
     Line,
@@ -102,13 +111,13 @@ def _places(sentence: Sentence, span: Span, line: Line) -> list[tuple[Span, int]
     for first in range(len(told)):
         if numeric != told[first][:1].isdecimal() or not (numeric or is_name(line.tokens[first])):
             continue
-        left = _common(keys, span.first - 1, told, first - 1, -1)
+        left = common(keys, span.first - 1, told, first - 1, -1)
         if left < min(_AROUND, before):
             continue
         for last in range(first + 1, min(len(told), first + (1 if numeric else _LONGEST)) + 1):
             if not numeric and not _all_name(line.tokens[first:last]):
                 break
-            right = _common(keys, span.last, told, last, 1)
+            right = common(keys, span.last, told, last, 1)
             if right < min(_AROUND, after) or (not after and not _ends(line, last)):
                 continue
             if (not before and right < _EDGE) or (not after and left < _EDGE) or left + right < _EDGE:
@@ -154,14 +163,6 @@ def _ends(line: Line, at: int) -> bool:
 
 def _all_name(tokens: Sequence[Token]) -> bool:
     return is_name(tokens[-1]) or (len(tokens) > 1 and tokens[-1].folded in ("and", "de", "of", "the", "van", "von"))
-
-
-def _common(one: Sequence[str], at: int, two: Sequence[str], to: int, step: int) -> int:
-    """How many words are the same from ``one[at]`` and ``two[to]`` onwards (``step`` 1) or backwards (-1)."""
-    size = 0
-    while 0 <= at < len(one) and 0 <= to < len(two) and one[at] == two[to]:
-        size, at, to = size + 1, at + step, to + step
-    return size
 
 
 def _has_it(sentence: Sentence, lines: Sequence[Line], span: Span) -> bool:

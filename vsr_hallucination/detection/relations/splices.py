@@ -9,17 +9,18 @@ descriptions may be one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vsr_hallucination.detection.alignment import is_record
 from vsr_hallucination.detection.encoding import FUNCTION_WORDS
 from vsr_hallucination.detection.relations import lexicon, opposites
-from vsr_hallucination.detection.relations.parts import aliased, is_name, trimmed, turned_words
-from vsr_hallucination.detection.relations.reading import Line, Sentence, Text, Token, Turned, gap, keys_of
+from vsr_hallucination.detection.relations.parts import aliased, common, is_name, stretches, trimmed, turned_words
+from vsr_hallucination.detection.relations.reading import Line, Sentence, Text, Token, Turned, keys_of
 
 _ARTICLES = frozenset("a an the".split())
-_JOINTS = frozenset("and but whereas while".split())
+_JOINTS = lexicon.HALVING
+_ENDS = frozenset(";:.!?\n")
 # Words by which a clause may give the same to one more, or speak of what was named before.
 _SHARING = frozenset(
     "all also another both each either even every everybody everyone former it its jointly latter like likewise "
@@ -66,8 +67,8 @@ def spliced(sentence: Sentence) -> Turned | None:
         if len(mine.keys) > _LONGEST or any(mine.content <= one.content for _, one in told):
             continue
         size = len(mine.keys)
-        fronts = [(front, one) for _, one in told if (front := _common(mine.keys, one.keys))]
-        rears = [(rear, line, one) for line, one in told if (rear := _common(mine.keys[::-1], one.keys[::-1]))]
+        fronts = [(front, one) for _, one in told if (front := common(mine.keys, 0, one.keys, 0, 1))]
+        rears = [(rear, line, one) for line, one in told if (rear := _common_end(mine.keys, one.keys))]
         for front, begun in fronts:
             for rear, line, ended in rears:
                 if front + rear <= size or front == size or rear == size or tries >= _TRIES:
@@ -83,14 +84,8 @@ def _tells(line: Line) -> bool:
     return not is_record(line.text) and line.text.rstrip()[-1:] != "?"
 
 
-def _common(one: Sequence[str], two: Sequence[str]) -> int:
-    """Length of the longest common beginning."""
-    size = 0
-    for a, b in zip(one, two, strict=False):
-        if a != b:
-            break
-        size += 1
-    return size
+def _common_end(one: Sequence[str], two: Sequence[str]) -> int:
+    return common(one, len(one) - 1, two, len(two) - 1, -1)
 
 
 def _cut(mine: _Clause, begun: _Clause, ended: _Clause, front: int, rear: int) -> _Cut | None:
@@ -170,8 +165,8 @@ def _clauses(text: Text) -> tuple[_Clause, ...]:
 
 def _pieces(text: Text) -> tuple[_Clause, ...]:
     found: list[_Clause] = []
-    for first, last in _stretches(text):
-        made = _clause(text, first, last)
+    for part in stretches(text, _ENDS, _JOINTS):
+        made = _clause(text, part.first, part.last)
         if made is not None:
             found.append(_completed(found[-1], made) if found else made)
     return tuple(found)
@@ -204,15 +199,3 @@ def _completed(before: _Clause, clause: _Clause) -> _Clause:
 
 def _made_of(tokens: tuple[Token, ...], before: _Clause, clause: _Clause) -> _Clause:
     return _Clause(tokens, keys_of(tokens), before.bare, clause.said)
-
-
-def _stretches(text: Text) -> Iterator[tuple[int, int]]:
-    """Between semicolons, full stops, and words that join clauses."""
-    tokens, first = text.tokens, 0
-    ends: Set[str] = frozenset(";:.!?\n")
-    for at in range(1, len(tokens) + 1):
-        joint = at < len(tokens) and tokens[at].folded in _JOINTS
-        if at == len(tokens) or joint or set(gap(text.text, tokens, at)) & ends:
-            if at > first:
-                yield first, at
-            first = at + 1 if joint else at
